@@ -10,12 +10,21 @@ import type { TenantReader } from "../../src/store/store.ts";
 import { hourNanos } from "../../src/store/rollups/rollup-tables.ts";
 import { scopeOf } from "../store/test-store.ts";
 import { untilRolledUp } from "../support/rolled-up.ts";
+import { resourceSpans } from "./otlp-spans.ts";
 import { randomSpans } from "./random-spans.ts";
 import { startTempoServer, type TempoServer } from "./tempo-server.ts";
 
 const hours = 9n;
 const firstHourNano = ((BigInt(Date.now()) * 1_000_000n) / hourNanos - hours - 1n) * hourNanos;
 const minuteNano = 60_000_000_000n;
+
+/** Of a sender whose clock was set back: it ends before it starts. */
+const backwards = {
+  traceId: "b".repeat(32),
+  spanId: "b".repeat(16),
+  startNano: firstHourNano + 90n * minuteNano,
+  durationNano: -5_000_000_000n,
+};
 
 let server: TempoServer;
 before(async () => {
@@ -28,6 +37,7 @@ before(async () => {
     await server.send(batches, { project: "other" });
     await server.send(batches.slice(2), { key: "org_b" });
   }
+  await server.send([resourceSpans({ "service.name": "skewed" }, { spans: [backwards] })]);
   await untilRolledUp(server.store, { source: "spans", organizations: ["org_a", "org_b"] });
 });
 after(() => server[Symbol.asyncDispose]());

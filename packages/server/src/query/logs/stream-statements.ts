@@ -1,6 +1,7 @@
 /** The statements that find streams: over rows of `logs`, and over sums of them by minute. */
 import { isWholeMinute, rolledUpPart } from "../../store/rollups/rolled-up-part.ts";
 import { logMinutes } from "../../store/rollups/rollup-tables.ts";
+import { lineBytes } from "../../store/row-expressions.ts";
 import { bind, callerOrganization, join, sql, type Statement } from "../../store/statement.ts";
 import { allOf, projectCondition } from "../conditions.ts";
 import { logMinuteRows } from "./logql-storage/log-minutes.ts";
@@ -82,7 +83,7 @@ export async function streamSources(
       within: isEstimate ? sql`indexHint(${within})` : within,
       step: stepOf(sql`toUnixTimestamp64Nano(time)`),
       entries: sql`count()`,
-      bytes: sql`sum(if(length(body) = 0, length(event_name), length(body)))`,
+      bytes: sql`sum(${lineBytes})`,
     });
   }
   return sources;

@@ -3,7 +3,9 @@
  * that it has in the source, so that conditions on it mean the same. A minute or hour excludes its start and includes its end, as
  * the intervals of TraceQL, LogQL and PromQL do. docs/adr/0035-rollups.md
  */
+import { durationBucket, durationNanos, hasDurationBucket, lineBytes } from "../row-expressions.ts";
 import { attributeKinds } from "../schema.ts";
+import type { Statement } from "../statement.ts";
 
 interface RollupColumn {
   /** The type in SQL. */
@@ -21,7 +23,8 @@ export interface Rollup {
 }
 
 const name = "LowCardinality(String)";
-const durationNanos = "toUnixTimestamp64Nano(end_time) - toUnixTimestamp64Nano(start_time)";
+const textOf = (expression: Statement): string => expression.render().text;
+const nanos = textOf(durationNanos);
 
 function unchanged(column: string, type: string): RollupColumn {
   return { type, value: column };
@@ -39,13 +42,13 @@ export const spanMinutes: Rollup = {
   },
   sums: {
     spans: { type: "UInt64", value: "count()" },
-    duration_nanos: { type: "Int64", value: `sum(${durationNanos})` },
-    shortest_nanos: { type: "Int64", value: `min(${durationNanos})` },
-    longest_nanos: { type: "Int64", value: `max(${durationNanos})` },
-    /** Spans by the least power of two that is not below the duration. Durations below 2 ns have none. */
+    duration_nanos: { type: "Int64", value: `sum(${nanos})` },
+    shortest_nanos: { type: "Int64", value: `min(${nanos})` },
+    longest_nanos: { type: "Int64", value: `max(${nanos})` },
+    /** Spans by the bucket of their duration. */
     spans_by_duration: {
       type: "Map(UInt64, UInt64)",
-      value: `sumMapIf(map(roundToExp2(toUInt64(${durationNanos} - 1)) * 2, toUInt64(1)), ${durationNanos} >= 2)`,
+      value: `sumMapIf(map(${textOf(durationBucket)}, toUInt64(1)), ${textOf(hasDurationBucket)})`,
     },
   },
 };
@@ -65,8 +68,8 @@ export const logMinutes: Rollup = {
   },
   sums: {
     entries: { type: "UInt64", value: "count()" },
-    /** Of the lines: the body, or else the name of the event. */
-    bytes: { type: "UInt64", value: "sum(if(body = '', length(event_name), length(body)))" },
+    /** Of the lines. */
+    bytes: { type: "UInt64", value: `sum(${textOf(lineBytes)})` },
     /** Entries whose body is a list or a map. */
     structured: {
       type: "UInt64",

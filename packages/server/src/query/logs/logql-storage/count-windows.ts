@@ -6,6 +6,7 @@ import type { CountSeries, CountsRequest } from "../../../languages/logql/storag
 import { keepLabels, type Labels } from "../../../languages/promql/series/labels.ts";
 import { isWholeMinute, rolledUpPart } from "../../../store/rollups/rolled-up-part.ts";
 import { logMinutes } from "../../../store/rollups/rollup-tables.ts";
+import { lineBytes } from "../../../store/row-expressions.ts";
 import { bind, join, sql, type Statement } from "../../../store/statement.ts";
 import type { QueryOptions } from "../../../store/store.ts";
 import type { TimeRange } from "../../time-window.ts";
@@ -121,14 +122,14 @@ function countStatement(counting: Counting, ranges: readonly TimeRange[]): State
     from: sql`FROM logs WHERE ${condition} AND ${timesCondition(ranges)}`,
     unixNano: sql`toUnixTimestamp64Nano(time)`,
     entries: sql`count()`,
-    bytes: sql`sum(${lineLength})`,
+    bytes: sql`sum(${lineBytes})`,
     structured: readsLines ? sql`countIf(${hasStructuredBody})` : sql`0`,
   };
   if (size > mostCounters) return groupsStatement(counting, rows);
   const isByColumn = columns.length === 1;
   const key = isByColumn ? columns[0]! : hashOf(columns);
   const counters = bind.uint32(size);
-  const sums = measure === "bytes" ? sql`sumResample(0, ${counters}, 1)(${lineLength}, place)` : sql`counts`;
+  const sums = measure === "bytes" ? sql`sumResample(0, ${counters}, 1)(${lineBytes}, place)` : sql`counts`;
   return sql`SELECT project_name AS project, service_name AS service, structured,
       arrayFilter((at, found) -> found > 0, range(${counters}), counts) AS places,
       arrayFilter(found -> found > 0, counts) AS entries, arrayFilter((total, found) -> found > 0, sums, counts) AS bytes
@@ -168,8 +169,6 @@ function groupsStatement(counting: Counting, { bytes, entries, from, structured,
       ${from} GROUP BY key, place)
     GROUP BY key`;
 }
-
-const lineLength = sql`if(body = '', length(event_name), length(body))`;
 
 function keyColumns(labels: ReadonlySet<string>): Statement[] {
   return [...(labels.has("project_name") ? [sql`project`] : []), ...(labels.has("service_name") ? [sql`service`] : [])];

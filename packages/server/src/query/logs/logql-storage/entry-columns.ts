@@ -1,6 +1,7 @@
 /** The columns that a query for entries reads, and the batches that are made of them. */
 import type { EntriesRequest, EntryBatch } from "../../../languages/logql/storage.ts";
 import type { YieldBudget } from "../../../languages/regex/yield-budget.ts";
+import { lineBytes } from "../../../store/row-expressions.ts";
 import { attributeKinds } from "../../../store/schema.ts";
 import { bind, sql, type Statement } from "../../../store/statement.ts";
 import type { ColumnBlock, ListColumn } from "../../../store/native-reader.ts";
@@ -20,7 +21,7 @@ interface BatchParts {
 const structured = bind.texts([attributeKinds.array, attributeKinds.map]);
 
 const identity = sql`project, toUnixTimestamp64Nano(time) AS unix_nano, record_id, service, ${streamLevel} AS level_number,
-  resource_id, body_type, event_name, toUInt32(if(body = '', length(event_name), length(body))) AS line_bytes`;
+  resource_id, body_type, event_name, toUInt32(${lineBytes}) AS line_bytes`;
 const wholeBody = sql`body`;
 /** Lists and maps are stored as OTLP's JSON; the length of their lines is known only once they are converted. */
 const structuredBody = sql`if(body_type IN ${structured}, body, '') AS body_text`;

@@ -1,13 +1,11 @@
 /** Conditions on what a span has besides its attributes, in SQL over `spans`. */
 import type { Intrinsic } from "../../../languages/traceql/syntax/ast.ts";
+import { durationNanos } from "../../../store/row-expressions.ts";
 import { bind, callerOrganization, sql, type Statement } from "../../../store/statement.ts";
 import { exactly, never, undecided, type Approximation, type Bound } from "./approximation.ts";
 import { compared, textCondition } from "./attribute-test.ts";
 import { kindNames, statusNames } from "./span-codes.ts";
 import type { FieldTest } from "./field-test.ts";
-
-/** How long a span took in nanoseconds; 0 if it ends before it starts. */
-export const durationNanos = sql`greatest(toUnixTimestamp64Nano(end_time) - toUnixTimestamp64Nano(start_time), 0)`;
 
 export function intrinsicTest(intrinsic: Intrinsic, test: FieldTest): Approximation {
   const { operator, value } = test;

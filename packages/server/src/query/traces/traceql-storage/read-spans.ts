@@ -1,12 +1,12 @@
 /** Reads spans with the columns that a query needs, and turns them into what the TraceQL engine evaluates. */
 import type { Attributes, SpanEvent, SpanLink, TraceqlSpan } from "../../../languages/traceql/storage.ts";
 import { CooperativeYield } from "../../../scheduling/cooperative-yield.ts";
+import { durationNanos } from "../../../store/row-expressions.ts";
 import { bind, callerOrganization, sql, type Statement } from "../../../store/statement.ts";
 import type { TenantReader } from "../../../store/store.ts";
 import type { KeyValue } from "../../attribute-values.ts";
 import { allOf, startTimeCondition } from "../../conditions.ts";
 import { lookUpResources, type ResourceLookup } from "../../resource-lookup.ts";
-import { durationNanos } from "./intrinsic-test.ts";
 import { allAttributesIn, attributesIn, type AttributeTuple, type NeededColumns } from "./needed-columns.ts";
 import { kindNames, statusNames } from "./span-codes.ts";
 import { fromAnyValue, toStaticValue } from "./stored-value.ts";

@@ -3,6 +3,7 @@ import { keyOf } from "../../../languages/traceql/spans/static-value.ts";
 import type { SpanGridRequest, SpanGridSeries } from "../../../languages/traceql/storage.ts";
 import type { StaticValue } from "../../../languages/traceql/syntax/ast.ts";
 import { CooperativeYield } from "../../../scheduling/cooperative-yield.ts";
+import { durationBucket, durationNanos, hasDurationBucket } from "../../../store/row-expressions.ts";
 import { bind, callerOrganization, join, sql, type Statement } from "../../../store/statement.ts";
 import type { TenantReader } from "../../../store/store.ts";
 import { allOf, projectCondition, startTimeCondition } from "../../conditions.ts";
@@ -11,7 +12,6 @@ import { timeSlices } from "../../time-slices.ts";
 import type { TimeRange } from "../../time-window.ts";
 import { conditionOf, isExact } from "./approximation.ts";
 import { gridKey, type GridKey, type Resources } from "./grid-keys.ts";
-import { durationNanos } from "./intrinsic-test.ts";
 import { rolledUpGrid, tupleOf } from "./rolled-up-grid.ts";
 import { approximate } from "./span-condition.ts";
 
@@ -125,11 +125,8 @@ function measureOf({ field, measure }: SpanGridRequest): Measure | undefined {
       return { total: sql`min(${durationNanos})`, bucket: [], condition: undefined };
     case "max":
       return { total: sql`max(${durationNanos})`, bucket: [], condition: undefined };
-    case "histogram": {
-      // The least power of two that is not below the duration. Shorter durations than 2 ns have no bucket.
-      const bucket = sql`roundToExp2(toUInt64(${durationNanos} - 1)) * 2`;
-      return { total: sql`count()`, bucket: [bucket], condition: sql`${durationNanos} >= 2` };
-    }
+    case "histogram":
+      return { total: sql`count()`, bucket: [durationBucket], condition: hasDurationBucket };
   }
 }
 
