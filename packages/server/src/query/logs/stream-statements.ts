@@ -1,5 +1,5 @@
 /** The statements that find streams: over rows of `logs`, and over sums of them by minute. */
-import { isWholeMinute, rolledUpPart } from "../../store/rollups/rolled-up-part.ts";
+import { isWholeMinute, minuteUnixNano, rolledUpPart } from "../../store/rollups/rolled-up-part.ts";
 import { logMinutes } from "../../store/rollups/rollup-tables.ts";
 import { lineBytes } from "../../store/row-expressions.ts";
 import { bind, callerOrganization, join, sql, type Statement } from "../../store/statement.ts";
@@ -60,9 +60,7 @@ export async function streamSources(
   const range = { fromUnixNano: clampedTime(fromUnixNano), toUnixNano: clampedTime(toUnixNano - 1n) };
   const { stepNanos } = counts ?? {};
   const isSummed = stepNanos === undefined || (isWholeMinute(fromUnixNano) && isWholeMinute(stepNanos));
-  const { condition, rest } = isSummed
-    ? await rolledUpPart(logMinutes, range, { reader, signal })
-    : { condition: undefined, rest: [range] };
+  const { condition, rest } = await rolledUpPart(logMinutes, range, { reader, signal, isSummed });
   const stepOf = (unixNano: Statement): Statement =>
     stepNanos === undefined ? sql`0` : sql`intDiv(${unixNano} - ${bind.int64(fromUnixNano)}, ${bind.int64(stepNanos)})`;
   const sources: StreamSource[] = [];
@@ -70,7 +68,7 @@ export async function streamSources(
     sources.push({
       from: logMinuteRows,
       within: condition,
-      step: stepOf(sql`toInt64(toUnixTimestamp(minute)) * 1000000000`),
+      step: stepOf(minuteUnixNano),
       entries: sql`sum(entries)`,
       bytes: sql`sum(bytes)`,
     });

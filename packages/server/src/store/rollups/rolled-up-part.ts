@@ -18,6 +18,8 @@ export interface RolledUpPart {
 
 interface RolledUpOptions extends Pick<QueryOptions, "signal"> {
   readonly reader: TenantReader;
+  /** Whether the sums have all that is asked; if not, everything is read from rows. */
+  readonly isSummed: boolean;
 }
 
 /** Shorter ranges are read from rows: finding the sums would cost as much. */
@@ -33,8 +35,9 @@ const lastUnixNano = 4_000_000_000_000_000_000n;
 /** @returns the hours that lie completely in the range, less those with writes that their sums do not include */
 export async function rolledUpPart(rollup: Rollup, range: NanosRange, options: RolledUpOptions): Promise<RolledUpPart> {
   const { fromUnixNano, toUnixNano } = range;
+  const { isSummed, reader } = options;
   const rows = { condition: undefined, rest: [range] };
-  if (!options.reader.usesRollups || toUnixNano - fromUnixNano < shortestNanos) return rows;
+  if (!isSummed || !reader.usesRollups || toUnixNano - fromUnixNano < shortestNanos) return rows;
   const first = ceilHour(fromUnixNano > 0n ? fromUnixNano - 1n : 0n);
   const end = floorHour(toUnixNano < lastUnixNano ? toUnixNano : lastUnixNano);
   if (first >= end) return rows;
@@ -58,6 +61,9 @@ export async function rolledUpPart(rollup: Rollup, range: NanosRange, options: R
     rest,
   };
 }
+
+/** The start of a minute, which does not belong to it. */
+export const minuteUnixNano = sql`toInt64(toUnixTimestamp(minute)) * 1000000000`;
 
 /** Whether a time is where minutes of rollups meet. */
 export function isWholeMinute(unixNano: bigint): boolean {

@@ -4,7 +4,7 @@
  */
 import type { CountSeries, CountsRequest } from "../../../languages/logql/storage.ts";
 import { keepLabels, type Labels } from "../../../languages/promql/series/labels.ts";
-import { isWholeMinute, rolledUpPart } from "../../../store/rollups/rolled-up-part.ts";
+import { isWholeMinute, minuteUnixNano, rolledUpPart } from "../../../store/rollups/rolled-up-part.ts";
 import { logMinutes } from "../../../store/rollups/rollup-tables.ts";
 import { lineBytes } from "../../../store/row-expressions.ts";
 import { bind, join, sql, type Statement } from "../../../store/statement.ts";
@@ -71,15 +71,13 @@ function groupedLabels({ groupBy }: CountsRequest): ReadonlySet<string> | null {
 /** Groups of sums by minute where these have all that is counted, and of rows. */
 async function readGroups(counting: Counting, { reader }: LogsQuery, options: QueryOptions): Promise<GroupRow[]> {
   const { cells, request } = counting;
-  const range = rangeOf(cells, request);
   const isSummed =
     request.lineFilters.length === 0 &&
     request.metadataMatchers.length === 0 &&
     isWholeMinute(cells.originNano) &&
     isWholeMinute(cells.lengthNano);
-  const { condition, rest } = isSummed
-    ? await rolledUpPart(logMinutes, range, { reader, signal: options.signal })
-    : { condition: undefined, rest: [range] };
+  const { signal } = options;
+  const { condition, rest } = await rolledUpPart(logMinutes, rangeOf(cells, request), { reader, signal, isSummed });
   const [sums, rows] = await Promise.all([
     condition === undefined
       ? []
@@ -150,8 +148,7 @@ interface CountedRows {
 function summedMinutes(condition: Statement): CountedRows {
   return {
     from: sql`FROM ${logMinuteRows} WHERE ${condition}`,
-    // A minute excludes its start.
-    unixNano: sql`(toInt64(toUnixTimestamp(minute)) * 1000000000 + 1)`,
+    unixNano: sql`(${minuteUnixNano} + 1)`,
     entries: sql`sum(entries)`,
     bytes: sql`sum(bytes)`,
     structured: sql`sum(structured)`,

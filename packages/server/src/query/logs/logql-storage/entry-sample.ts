@@ -5,14 +5,14 @@
 import type { EntriesRequest, EntryBatch } from "../../../languages/logql/storage.ts";
 import { rolledUpPart } from "../../../store/rollups/rolled-up-part.ts";
 import { logMinutes, minuteNanos } from "../../../store/rollups/rollup-tables.ts";
-import { bind, join, sql, type Statement } from "../../../store/statement.ts";
+import { bind, sql, type Statement } from "../../../store/statement.ts";
 import type { TimeRange } from "../../time-window.ts";
 import { EntryColumns } from "./entry-columns.ts";
 import type { LogsQuery } from "./logs-query.ts";
 import { readSlice, type SliceRows } from "./read-slice.ts";
 import { rowConditions, type RowConditions } from "./row-conditions.ts";
 import { logMinuteRows } from "./log-minutes.ts";
-import { clampedTime, storeTime, timesCondition } from "./store-times.ts";
+import { clampedTime, timesCondition } from "./store-times.ts";
 import { StreamTable } from "./stream-table.ts";
 import { StructuredMetadata } from "./structured-metadata.ts";
 
@@ -129,9 +129,7 @@ export class EntrySample {
     const options = { signal, memory: { add: charge }, duplicates: "kept" } as const;
     const range = { fromUnixNano: clampedTime(fromUnixNano), toUnixNano: clampedTime(toUnixNano - 1n) };
     const isSummed = lineFilters.length === 0 && metadataMatchers.length === 0;
-    const { condition: rolledUp, rest } = isSummed
-      ? await rolledUpPart(logMinutes, range, { reader, signal })
-      : { condition: undefined, rest: [range] };
+    const { condition: rolledUp, rest } = await rolledUpPart(logMinutes, range, { reader, signal, isSummed });
     const cell = sql`intDiv(toUnixTimestamp64Nano(time) - ${bind.int64(fromUnixNano)}, ${bind.int64(this.#cellNanos)})`;
     const cells = slices * Number(cellsPerSlice);
     const [minutes, [row]] = await Promise.all([
@@ -170,10 +168,8 @@ export class EntrySample {
     { limit, windows }: { readonly windows: readonly TimeRange[]; readonly limit: number },
   ): Statement {
     const { fromUnixNano } = this.#options;
-    const within = windows.map(
-      (window) => sql`(time >= ${storeTime(window.fromUnixNano)} AND time < ${storeTime(window.toUnixNano)})`,
-    );
-    return sql`SELECT ${columns.selected} FROM logs WHERE ${condition} AND (${join(within, sql` OR `)})
+    const within = windows.map(({ toUnixNano, ...window }) => ({ ...window, toUnixNano: toUnixNano - 1n }));
+    return sql`SELECT ${columns.selected} FROM logs WHERE ${condition} AND ${timesCondition(within)}
       ORDER BY time DESC, record_id DESC, project
       LIMIT ${bind.uint32(limit)} BY intDiv(toUnixTimestamp64Nano(time) - ${bind.int64(fromUnixNano)}, ${bind.int64(this.#sliceNanos)})`;
   }

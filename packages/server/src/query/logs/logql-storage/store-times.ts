@@ -9,14 +9,11 @@ export function clampedTime(unixNano: bigint): bigint {
   return unixNano > lastUnixNano ? lastUnixNano : unixNano < -1n ? -1n : unixNano;
 }
 
-export function storeTime(unixNano: bigint): Parameter {
-  return bind.time(clampedTime(unixNano));
-}
-
 /** Whether a row's time is in one of the ranges. */
 export function timesCondition(ranges: readonly TimeRange[]): Statement {
+  const bound = (unixNano: bigint): Parameter => bind.time(clampedTime(unixNano));
   const each = ranges.map(
-    ({ fromUnixNano, toUnixNano }) => sql`(time >= ${storeTime(fromUnixNano)} AND time <= ${storeTime(toUnixNano)})`,
+    ({ fromUnixNano, toUnixNano }) => sql`(time >= ${bound(fromUnixNano)} AND time <= ${bound(toUnixNano)})`,
   );
   return each.length === 0 ? sql`false` : sql`(${join(each, sql` OR `)})`;
 }

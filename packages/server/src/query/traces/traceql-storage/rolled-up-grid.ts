@@ -1,7 +1,12 @@
 /** Reads cells of a grid from sums of spans by minute, where they hold everything that the grid needs. */
 import type { SpanGridRequest } from "../../../languages/traceql/storage.ts";
 import type { AttributeField, FieldExpression, IntrinsicField } from "../../../languages/traceql/syntax/ast.ts";
-import { isWholeMinute, rolledUpPart, type RolledUpPart } from "../../../store/rollups/rolled-up-part.ts";
+import {
+  isWholeMinute,
+  minuteUnixNano,
+  rolledUpPart,
+  type RolledUpPart,
+} from "../../../store/rollups/rolled-up-part.ts";
 import { spanMinutes } from "../../../store/rollups/rollup-tables.ts";
 import { bind, callerOrganization, join, sql, type Statement } from "../../../store/statement.ts";
 import type { TenantReader } from "../../../store/store.ts";
@@ -32,8 +37,7 @@ export async function rolledUpGrid(request: SpanGridRequest, part: GridPart): Pr
     by.every(isSummedField) &&
     isExact(condition) &&
     (expression === null || concernsSummedFields(expression));
-  if (!isSummed) return { cells: undefined, rest: [range] };
-  const found = await rolledUpPart(spanMinutes, range, { reader, signal });
+  const found = await rolledUpPart(spanMinutes, range, { reader, signal, isSummed });
   if (found.condition === undefined) return { cells: undefined, rest: found.rest };
   const ofMinutes = allOf([
     sql`organization = ${callerOrganization}`,
@@ -53,7 +57,7 @@ function cellsStatement(
   const buckets = isHistogram
     ? sql`ARRAY JOIN mapKeys(spans_by_duration) AS duration_bucket, mapValues(spans_by_duration) AS bucket_spans`
     : sql``;
-  const interval = sql`intDiv(toInt64(toUnixTimestamp(minute)) * 1000000000 + 1 - ${bind.int64(firstUnixNano)}, ${bind.int64(stepNano)})`;
+  const interval = sql`intDiv(${minuteUnixNano} + 1 - ${bind.int64(firstUnixNano)}, ${bind.int64(stepNano)})`;
   const groups = [...columns, isHistogram ? sql`bucket, interval` : sql`interval`];
   return sql`SELECT ${tupleOf(columns)} AS keys, ${isHistogram ? sql`duration_bucket` : sql`0`} AS bucket, ${interval} AS interval,
       ${totals[measure]} AS value, 0 AS uncertain
