@@ -40,7 +40,7 @@ export interface SocketInput extends Pick<
 > {
   /** Aborts when the client disconnects, its key is revoked or the server stops. */
   readonly signal: AbortSignal;
-  /** Opens a charge for work while the WebSocket is open; whoever opens it releases it. */
+  /** Opens a charge for work while the WebSocket is open; the caller releases it. */
   openMemory(): MemoryCharge;
 }
 
