@@ -86,7 +86,7 @@ describe("the lines of the sample telemetry", { timeout: 120_000 }, () => {
     await page.goForward();
     await page.getByRole("button", { name: "Remove the filter service = support-web" }).click();
     await page.waitForURL((url) => !url.searchParams.has("service_name"));
-    await page.getByRole("button", { name: /^error/ }).click();
+    await page.getByTitle("Only error", { exact: true }).click();
     await page.waitForURL(/severities=error/);
     await page.locator(".logs-row:not(.error)").first().waitFor({ state: "detached" });
     await page.reload();
