@@ -2,6 +2,7 @@
  * Reads one organization's rows. Organizations are isolated twice: each statement must compare with the bound organization,
  * and ClickHouse filters every table by it regardless of the statement.
  */
+import { sleep } from "../abort.ts";
 import { AppError } from "../errors.ts";
 import { CooperativeYield } from "../scheduling/cooperative-yield.ts";
 import type { Scope } from "../tenant.ts";
@@ -26,8 +27,12 @@ export interface ReaderOptions {
   readonly caches: RowCaches;
   readonly reads: ReadLimiter;
   readonly usesRollups: boolean;
+  /** Resolves when statements see every row of the organization that is acknowledged now; undefined if they do. */
+  readonly whenVisible: (organizationId: string) => Promise<void> | undefined;
 }
 
+/** How long a reader's first statement waits for the organization's own rows before it reads without them. */
+const visibleWaitMs = 5000;
 const defaultMaximumRows = 100_000;
 const maximumAnswerBytes = 268_435_456;
 /** Maximum characters of all parameters, before URL encoding. connection.ts limits the URL itself. */
@@ -135,10 +140,31 @@ const overflowModes: Settings = {
   join_overflow_mode: "throw",
 };
 
+/** Reads once the promise resolves, the signal fires or the time is over. */
+async function* readAfter(
+  visible: Promise<void>,
+  signal: AbortSignal,
+  bytes: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  const isOver = new AbortController();
+  await Promise.race([visible, sleep(visibleWaitMs, AbortSignal.any([signal, isOver.signal]))]);
+  isOver.abort();
+  yield* bytes;
+}
+
 /** The only way to read tenants' rows. */
 export function createTenantReader(options: ReaderOptions, scope: Scope): TenantReader {
   const { organizationId } = scope;
   const filters = tableFilters(options.tables, organizationId);
+  // A request's first statement waits for the rows that were acknowledged before it.
+  let visible: Promise<void> | undefined;
+  let isOpened = false;
+  const whenVisible = (): Promise<void> | undefined => {
+    if (isOpened) return visible;
+    isOpened = true;
+    visible = options.whenVisible(organizationId)?.then(() => (visible = undefined));
+    return visible;
+  };
 
   const open = (statement: Statement, query: QueryOptions, format: Settings): AsyncIterable<Uint8Array> => {
     const { text, parameters } = statement.render();
@@ -168,7 +194,9 @@ export function createTenantReader(options: ReaderOptions, scope: Scope): Tenant
       const timed = { ...settings, ...options.settingsFor?.(priority), max_execution_time: leftSeconds };
       return options.connection.read({ text, parameters, settings: timed, signal });
     };
-    const body = options.reads.read({ organizationId, signal, begin });
+    const rows = options.reads.read({ organizationId, signal, begin });
+    const visible = whenVisible();
+    const body = visible === undefined ? rows : readAfter(visible, signal, rows);
     if (query.memory === undefined) return body;
     return charged(body, query.memory, format === columnFormat ? 1 : memoryPerByte);
   };

@@ -51,6 +51,7 @@ describe("an answer of the store", () => {
         caches: new RowCaches(1000),
         reads: new ReadLimiter(4),
         usesRollups: false,
+        whenVisible: () => undefined,
       },
       scopeOf("org_broken"),
     );

@@ -57,6 +57,7 @@ describe("statements that read", () => {
       caches,
       reads: queue,
       usesRollups: false,
+      whenVisible: () => undefined,
     };
     return createTenantReader(parts, scopeOf(organization)).query(statement, options);
   }

@@ -173,7 +173,7 @@ async function writeOrganization(
     }
     const batches = rows.finish();
     reason = "store";
-    await Promise.all(batches.map((batch) => store.append(batch)));
+    await Promise.all(batches.map((batch) => store.append(batch, { durability: "written" })));
     return true;
   } catch (error) {
     parts.onDrop(calls.length, reason);
