@@ -39,10 +39,31 @@ export function toLogLine(level: string, fields: LogFields, message: string): st
     const value = fields[name];
     if (typeof value === "number") line += `,"${name}":${Number.isFinite(value) ? value : null}`;
     else if (typeof value === "string") {
-      line += ownFields.has(name) ? `,"${name}":"${value}"` : redactText(`,"${name}":${JSON.stringify(value)}`);
+      line += ownFields.has(name) ? `,"${name}":"${value}"` : textMember(name, value);
     } else if (value !== undefined) line += memberOf(name, value);
   }
   return `${line},"msg":${redactText(JSON.stringify(message))}}\n`;
+}
+
+/** Fields whose texts repeat in the lines of many requests. */
+const repeatedFields: ReadonlySet<string> = new Set(["method", "path", "project", "model", "engine"]);
+/** Their texts that contain no secret, with their JSON. */
+const harmlessTexts = new Map<string, string>();
+const maximumHarmlessTexts = 1000;
+const longestHarmlessText = 100;
+
+function textMember(name: string, text: string): string {
+  if (!repeatedFields.has(name)) return redactText(`,"${name}":${JSON.stringify(text)}`);
+  const known = harmlessTexts.get(text);
+  if (known !== undefined) return `,"${name}":${known}`;
+  const json = JSON.stringify(text);
+  const member = `,"${name}":${json}`;
+  const redacted = redactText(member);
+  if (redacted === member && text.length <= longestHarmlessText) {
+    if (harmlessTexts.size >= maximumHarmlessTexts) harmlessTexts.clear();
+    harmlessTexts.set(text, json);
+  }
+  return redacted;
 }
 
 function memberOf(name: string, value: unknown): string {

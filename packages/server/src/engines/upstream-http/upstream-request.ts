@@ -66,7 +66,7 @@ type Phase = "queued" | "connecting" | "awaiting" | "streaming" | "errorBody" | 
 const drainTimeoutMs = 1_000;
 const errorBodyTimeoutMs = 5_000;
 /** Bodies up to this size are sent as one piece. */
-const joinedBodyBytes = 65_536;
+export const joinedBodyBytes = 65_536;
 
 export class UpstreamRequest implements Dispatcher.DispatchHandler, DeadlineTarget, AbortListener {
   readonly request: OutgoingRequest;
