@@ -5,7 +5,7 @@ import { spliceJson } from "./json-splice.ts";
 
 /** Also in a long text, which is divided and not copied: the result must be the same. */
 function splice(text: string, changes: Record<string, unknown>): string {
-  const [short, long] = [text, " ".repeat(70_000) + text].map((each) => {
+  const [short, long] = [text, text + " ".repeat(70_000)].map((each) => {
     const { pieces, byteLength } = spliceJson(Buffer.from(each), changes);
     const whole = Buffer.concat(pieces);
     assert.equal(whole.length, byteLength);
