@@ -91,11 +91,9 @@ export async function serveRequest(
     const reading = read(context, { route, charge }, server);
     const body = reading instanceof Promise ? await reading : reading;
     const parts = { scope, read: body, form, path, memory: charge, originOf: server.originOf };
-    const serving = measureStep("serve", () => {
-      const { body: schema } = route.operation;
-      if (schema !== undefined) validate(schema, body.value);
-      return route.serve(new ServedInput(context, parts));
-    });
+    const { body: schema } = route.operation;
+    if (schema !== undefined) measureStep("validate", () => validate(schema, body.value));
+    const serving = measureStep("serve", () => route.serve(new ServedInput(context, parts)));
     const result = serving instanceof Promise ? await serving : serving;
     if (form === undefined && discardUnreadBody(context.request, context.response)) closeConnection(context);
     const sending = send(context, result, server);
