@@ -9,12 +9,10 @@ import { Scope, type CheckedKey } from "../tenant.ts";
 import type { FailedKeys } from "./failed-keys.ts";
 
 /** Looks up a key by its secret; synchronous when the key is cached. */
-export type KeyCheck = (secret: string, connection?: object) => CheckedKey | Promise<CheckedKey>;
+export type KeyCheck = (secret: string) => CheckedKey | Promise<CheckedKey>;
 
 /** The client's address and the failed authentications from it. */
 export interface AttemptedFrom {
-  /** Identifies the connection, if it sends several requests. */
-  readonly connection?: object;
   readonly address: string | undefined;
   readonly failedKeys: FailedKeys;
 }
@@ -33,7 +31,7 @@ export function authenticate(
   };
   let key: CheckedKey | Promise<CheckedKey>;
   try {
-    key = check(secret, from.connection);
+    key = check(secret);
   } catch (error) {
     return count(error);
   }

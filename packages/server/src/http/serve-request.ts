@@ -164,7 +164,7 @@ function authenticateRequest(
   { checkKey, failedKeys, sessions, originOf }: ServeContext,
 ): Scope | Promise<Scope> {
   const { request } = context;
-  const from = { address: context.clientAddress, connection: request.socket, failedKeys };
+  const from = { address: context.clientAddress, failedKeys };
   const secret = sessions === undefined ? undefined : sessionSecret(request, { sessions, originOf });
   if (sessions === undefined || secret === undefined) return authenticate(request.headers, checkKey, from);
   return authenticateSession(request, secret, { sessions, originOf, permission, from }).then(({ session, scope }) => {

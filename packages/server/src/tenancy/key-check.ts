@@ -14,10 +14,9 @@ import { hashSecret, maximumSecretLength, equalHashes } from "./secret.ts";
 export interface KeyCheck {
   /**
    * The key with this secret; synchronous on a cache hit.
-   * @param connection where the secret came from: the next request on it most likely has the same one
    * @throws AppError invalid_api_key; overloaded while the database is unreachable and the key is not cached
    */
-  readonly check: (secret: string, connection?: object) => CheckedKey | Promise<CheckedKey>;
+  readonly check: (secret: string) => CheckedKey | Promise<CheckedKey>;
   /** Writes when keys were last used. Call it before the database is closed. */
   close(): Promise<void>;
 }
@@ -48,17 +47,14 @@ export function createKeyCheck({ control, logger, now = Date.now }: KeyCheckOpti
     unknown.clear();
   });
 
-  /** Of valid secrets only. They are kept no longer than their connection, which has them anyway. */
-  const ofConnection = new WeakMap<object, ConnectionSecret>();
-
   function rememberUnknown(hash: string): void {
     unknown.delete(hash);
     if (unknown.size >= maximumUnknown) unknown.delete(unknown.keys().next().value!);
     unknown.set(hash, now() + unknownAgeMs);
   }
 
-  function admit(secret: KnownKey | undefined, hash: string, verified?: KnownKey): CheckedKey {
-    if (secret === undefined || (secret !== verified && !equalHashes(secret.hash, hash))) throw refused(unknownMessage);
+  function admit(secret: KnownKey | undefined, hash: string): CheckedKey {
+    if (secret === undefined || !equalHashes(secret.hash, hash)) throw refused(unknownMessage);
     const time = now();
     const refusal = refusalOf(secret, time);
     if (refusal !== undefined) throw refused(refusal);
@@ -70,19 +66,12 @@ export function createKeyCheck({ control, logger, now = Date.now }: KeyCheckOpti
   }
 
   return {
-    check(secret, connection) {
+    check(secret) {
       if (secret.length > maximumSecretLength) throw refused(unknownMessage);
-      const last = connection === undefined ? undefined : ofConnection.get(connection);
-      const isSame = last?.secret === secret;
-      const hash = isSame ? last.hash : hashSecret(secret);
+      const hash = hashSecret(secret);
       if (unknown.size > 0 && (unknown.get(hash) ?? 0) > now()) throw refused(unknownMessage);
       const found = known.get(hash.slice(0, cacheIdLength), hash);
-      if (!(found instanceof Promise)) {
-        const key = admit(found, hash, isSame ? last.known : undefined);
-        if (connection !== undefined && last?.known !== found)
-          ofConnection.set(connection, { secret, hash, known: found });
-        return key;
-      }
+      if (!(found instanceof Promise)) return admit(found, hash);
       return found.then((loaded) => {
         if (loaded === undefined) rememberUnknown(hash);
         return admit(loaded, hash);
@@ -90,13 +79,6 @@ export function createKeyCheck({ control, logger, now = Date.now }: KeyCheckOpti
     },
     close: () => lastUsed.close(),
   };
-}
-
-/** The secret that a connection used last. */
-interface ConnectionSecret {
-  readonly secret: string;
-  readonly hash: string;
-  readonly known: KnownKey;
 }
 
 const unknownMessage = "Incorrect API key. Check that it is complete and belongs to this server.";
