@@ -182,13 +182,14 @@ export class InsertQueue implements RowWriter {
   async #insertUntil(table: TableName, group: readonly WaitingBatch[]): Promise<void> {
     const token = randomUUID();
     const blocks = group.map(({ batch }) => batch.block);
+    const organizationIds = new Set(group.map(({ batch }) => batch.organizationId));
     const deadlineMs = Math.max(...group.map((waiting) => waiting.deadlineMs));
     for (let tries = 0; ; tries += 1) {
       const leftMs = Math.max(1, Math.ceil(deadlineMs - performance.now()));
       const signal = AbortSignal.any([AbortSignal.timeout(leftMs), this.#ending.signal]);
       try {
         await this.#options.whenReady(signal);
-        await this.#options.insert({ table, blocks, token, signal });
+        await this.#options.insert({ table, blocks, organizationIds, token, signal });
         return;
       } catch (error) {
         if (isRefusal(error) || signal.aborted) throw error;

@@ -6,6 +6,7 @@ import type { TelemetrySettings } from "../config/telemetry.ts";
 import { AppError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { type Connection, createConnection, type Settings } from "./connection.ts";
+import { DescriptionVersions } from "./description-versions.ts";
 import { mostEmbeddedReads } from "./embedded/protocol.ts";
 import { socketPathFor } from "./embedded/socket-path.ts";
 import { superviseEngine, type SupervisedEngine } from "./embedded/supervised-engine.ts";
@@ -34,8 +35,8 @@ export interface StoreOptions {
   requireRoom?(): void;
 }
 
-/** Memory for cached resources and scopes. */
-const cacheBytes = 16_777_216;
+/** Memory for cached resources, scopes and series. */
+const cacheBytes = 67_108_864;
 /** Connections for everything except queries, which have one for each concurrent read. */
 const otherConnections = 16;
 
@@ -150,16 +151,25 @@ interface RowWriters {
   readonly journal: Journal;
 }
 
-async function openRowWriters(options: StoreOptions, home: Home, readiness: Readiness): Promise<RowWriters> {
+interface Destination {
+  readonly home: Home;
+  readonly readiness: Readiness;
+  readonly descriptionVersions: DescriptionVersions;
+}
+
+async function openRowWriters(options: StoreOptions, destination: Destination): Promise<RowWriters> {
   const { settings, dataDirectory, logger, observe = () => {} } = options;
-  const insert: Insert = ({ table, blocks, token, signal }) =>
-    home.connection.insert({
-      table,
-      columns: Object.keys(tables[table].columns),
-      blocks,
-      settings: { ...insertSettings, ...home.insertSettings, insert_deduplication_token: token },
-      signal,
-    });
+  const { descriptionVersions, home, readiness } = destination;
+  const insert: Insert = ({ table, blocks, organizationIds, token, signal }) =>
+    home.connection
+      .insert({
+        table,
+        columns: Object.keys(tables[table].columns),
+        blocks,
+        settings: { ...insertSettings, ...home.insertSettings, insert_deduplication_token: token },
+        signal,
+      })
+      .finally(() => descriptionVersions.inserted(table, organizationIds));
   const common = {
     insert,
     whenReady: (signal: AbortSignal) => readiness.whenReady(signal),
@@ -202,7 +212,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const { connection, layout, engine } = home;
   readiness.watch({ connection, layout, engine });
   const known = new KnownIdentities(Date.now);
-  const { writer, journal } = await openRowWriters(options, home, readiness);
+  const descriptionVersions = new DescriptionVersions();
+  const { writer, journal } = await openRowWriters(options, { home, readiness, descriptionVersions });
   const reads = new ReadLimiter(readPlacesFor(settings));
   const reader = {
     reads,
@@ -213,6 +224,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     settingsFor: engine === undefined ? undefined : priorityReadSettings,
     queryTimeoutMs: settings.query_timeout_ms,
     caches: new RowCaches(cacheBytes),
+    // Other servers may write to the same remote store.
+    descriptionVersions: engine === undefined ? undefined : descriptionVersions,
     usesRollups: settings.rollups,
     whenVisible: (organizationId: string) => journal.whenVisible(organizationId),
   };

@@ -17,6 +17,7 @@ export interface RowWriter {
 export interface InsertGroup {
   readonly table: TableName;
   readonly blocks: readonly Uint8Array[];
+  readonly organizationIds: ReadonlySet<string>;
   /** The same for retries of the group, so that the store drops duplicates. */
   readonly token: string;
   readonly signal: AbortSignal;

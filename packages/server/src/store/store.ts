@@ -63,8 +63,14 @@ export interface TenantReader {
   stream<Shape extends object = Row>(statement: Statement, options?: QueryOptions): AsyncIterable<Shape>;
   /** The same as typed arrays, for results with many numbers. native-reader.ts lists the supported types. */
   columns(statement: Statement, options?: QueryOptions): Promise<ColumnBlock[]>;
-  /** This organization's cached immutable rows, by table and identity. */
+  /** This organization's cached rows: immutable ones, by table and identity, and those that carry `descriptionVersion`. */
   readonly cache: RowCache;
+  /**
+   * A number that changes whenever rows that describe others (series, resources, scopes) are stored for this organization.
+   * Resolves once all that were acknowledged before are. Undefined if only the store itself knows, because other servers may
+   * write to it too.
+   */
+  readonly descriptionVersion: (() => Promise<number>) | undefined;
   /** Whether statements may read sums by minute instead of rows (rollups/). */
   readonly usesRollups: boolean;
 }

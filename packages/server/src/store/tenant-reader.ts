@@ -2,11 +2,12 @@
  * Reads one organization's rows. Organizations are isolated twice: each statement must compare with the bound organization,
  * and ClickHouse filters every table by it regardless of the statement.
  */
-import { sleep } from "../abort.ts";
+import { abortable, sleep } from "../abort.ts";
 import { AppError } from "../errors.ts";
 import { CooperativeYield } from "../scheduling/cooperative-yield.ts";
 import type { Scope } from "../tenant.ts";
 import type { Connection, Settings } from "./connection.ts";
+import type { DescriptionVersions } from "./description-versions.ts";
 import { readBlocks } from "./native-reader.ts";
 import type { ReadLimiter } from "./read-limiter.ts";
 import type { RowCaches } from "./row-cache.ts";
@@ -25,6 +26,8 @@ export interface ReaderOptions {
   readonly settingsFor?: ((priority: number) => Settings) | undefined;
   readonly queryTimeoutMs: number;
   readonly caches: RowCaches;
+  /** Absent if other servers may write to the store. */
+  readonly descriptionVersions: DescriptionVersions | undefined;
   readonly reads: ReadLimiter;
   readonly usesRollups: boolean;
   /** Resolves when statements see every row of the organization that is acknowledged now; undefined if they do. */
@@ -140,21 +143,26 @@ const overflowModes: Settings = {
   join_overflow_mode: "throw",
 };
 
-/** Reads once the promise resolves, the signal fires or the time is over. */
+async function waitAtMost(ms: number, promise: Promise<void>): Promise<void> {
+  const isOver = new AbortController();
+  await Promise.race([promise, sleep(ms, isOver.signal)]);
+  isOver.abort();
+}
+
 async function* readAfter(
   visible: Promise<void>,
   signal: AbortSignal,
   bytes: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
-  const isOver = new AbortController();
-  await Promise.race([visible, sleep(visibleWaitMs, AbortSignal.any([signal, isOver.signal]))]);
-  isOver.abort();
+  // The read itself reports an abort.
+  await abortable(visible, signal).catch(() => {});
   yield* bytes;
 }
 
 /** The only way to read tenants' rows. */
 export function createTenantReader(options: ReaderOptions, scope: Scope): TenantReader {
   const { organizationId } = scope;
+  const { descriptionVersions } = options;
   const filters = tableFilters(options.tables, organizationId);
   // A request's first statement waits for the rows that were acknowledged before it.
   let visible: Promise<void> | undefined;
@@ -162,7 +170,8 @@ export function createTenantReader(options: ReaderOptions, scope: Scope): Tenant
   const whenVisible = (): Promise<void> | undefined => {
     if (isOpened) return visible;
     isOpened = true;
-    visible = options.whenVisible(organizationId)?.then(() => (visible = undefined));
+    const pending = options.whenVisible(organizationId);
+    if (pending !== undefined) visible = waitAtMost(visibleWaitMs, pending).then(() => (visible = undefined));
     return visible;
   };
 
@@ -215,6 +224,12 @@ export function createTenantReader(options: ReaderOptions, scope: Scope): Tenant
   return {
     stream,
     cache: options.caches.of(organizationId),
+    descriptionVersion:
+      descriptionVersions &&
+      (async () => {
+        await whenVisible();
+        return descriptionVersions.of(organizationId);
+      }),
     usesRollups: options.usesRollups,
     async query<Shape extends object = Row>(statement: Statement, query: QueryOptions = {}): Promise<Shape[]> {
       return Array.fromAsync(stream<Shape>(statement, query));

@@ -89,13 +89,15 @@ async function insertGroup(group: Group, inserts: SegmentInserts): Promise<void>
   const { segmentId, insert, whenReady, logger, observe, refused, signal } = inserts;
   const records = group.records.slice(from, to);
   const blocks = records.map(({ block }) => block);
+  const organizationIds = new Set(records.map(({ organizationId }) => organizationId));
   const token = `${segmentId}-${table}-${from}-${to}`;
   const rows = records.reduce((sum, { rowCount }) => sum + rowCount, 0);
   for (let tries = 1; ; tries += 1) {
     await whenReady(signal);
     const startMs = performance.now();
     try {
-      await insert({ table, blocks, token, signal: AbortSignal.any([signal, AbortSignal.timeout(insertTimeoutMs)]) });
+      const attempt = AbortSignal.any([signal, AbortSignal.timeout(insertTimeoutMs)]);
+      await insert({ table, blocks, organizationIds, token, signal: attempt });
       observe({ table, rows, outcome: "written", durationMs: performance.now() - startMs });
       return;
     } catch (error) {
