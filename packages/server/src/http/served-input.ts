@@ -1,4 +1,4 @@
-/** What a route gets of one request. What few routes read is created when it is read. */
+/** What a route gets of one request. What few routes read is created when it is read, so an input cannot be spread. */
 import type { AbortSource } from "../cancellation.ts";
 import type { LogFields } from "../logger.ts";
 import type { MemoryCharge } from "../memory-budget.ts";

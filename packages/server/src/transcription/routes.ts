@@ -9,7 +9,8 @@ export function transcriptionRoutes(transcribe: Transcribe, form: FormLimits): R
     route(
       createTranscription,
       async (input) => {
-        const result = await transcribe({ ...input, form: input.form! });
+        const { clientAddress, form, headers, note, requestId, scope, signal } = input;
+        const result = await transcribe({ clientAddress, form: form!, headers, note, requestId, scope, signal });
         if (result.kind === "answer") return { ...result.answer, headers: result.headers };
         return { kind: "events", events: toText(result.events), headers: result.headers };
       },

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { cp, mkdir, mkdtemp, open, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, mock, test } from "node:test";
@@ -8,6 +8,7 @@ import { silentLogger } from "../../src/logger.ts";
 import { Journal, type JournalOptions } from "../../src/store/journal/journal.ts";
 import { readSegment, SegmentWriter } from "../../src/store/journal/segment-file.ts";
 import type { TableName } from "../../src/store/schema.ts";
+import { StoreError } from "../../src/store/store-error.ts";
 import type { Batch, WriteReport } from "../../src/store/store.ts";
 import { refusal, ScriptedStore, transientError } from "./scripted-store.ts";
 
@@ -152,6 +153,86 @@ describe("the journal", () => {
     assert.equal(reports.filter(({ outcome }) => outcome === "internal").length, 1);
   });
 
+  test("inserts rows that were set aside when their file is moved back", async () => {
+    const directory = newFolder();
+    const store = new ScriptedStore();
+    {
+      await using opened = await openJournal({ directory }, store);
+      store.onInsert = ({ blocks }) => {
+        if (blocks.some((block) => Buffer.from(block).toString() === "bad")) throw refusal();
+      };
+      await Promise.all(["good", "bad"].map((text) => opened.journal.append(batch("org_a", text))));
+      await opened.journal.whenVisible("org_a");
+    }
+    store.onInsert = () => {};
+    const [kept] = await segmentsIn(join(directory, "refused"));
+    await rename(join(directory, "refused", kept!), join(directory, kept!));
+    await using opened = await openJournal({ directory }, store);
+    await opened.journal.whenVisible("org_a");
+    assert.deepEqual(store.texts.sort(), ["bad", "good"]);
+  });
+
+  test("waits for a store that an operator has made read-only", async () => {
+    await using opened = await openJournal();
+    const { journal, store, directory } = opened;
+    let failures = 0;
+    store.onInsert = () => {
+      failures += 1;
+      if (failures <= 3) throw new StoreError("read-only", { code: 164 });
+    };
+    await Promise.all(["a", "b"].map((text) => journal.append(batch("org_a", text))));
+    await journal.whenVisible("org_a");
+    assert.deepEqual(store.texts.sort(), ["a", "b"]);
+    assert.deepEqual(await readdir(directory), []);
+  });
+
+  test("inserts later rows while a record fails again and again", async () => {
+    await using opened = await openJournal({ writeTimeoutMs: 100 });
+    const { journal, store } = opened;
+    const failed = Promise.withResolvers<void>();
+    store.onInsert = ({ organizationIds }) => {
+      if (!organizationIds.has("org_bad")) return;
+      failed.resolve();
+      throw transientError();
+    };
+    await journal.append(batch("org_bad", "never"));
+    await failed.promise;
+    await journal.append(batch("org_good", "later"));
+    await journal.whenVisible("org_good");
+    assert.deepEqual(store.texts, ["later"]);
+  });
+
+  test("sets aside a segment that was damaged in the middle, after inserting the rows before", async () => {
+    const directory = newFolder();
+    await mkdir(directory);
+    const path = join(directory, "000000000001-damaged.journal");
+    const writer = await SegmentWriter.create(path);
+    const ends: number[] = [];
+    for (const text of ["first", "second", "third"]) {
+      await writer.append([batch("org_a", text)]);
+      ends.push(writer.bytes);
+    }
+    await writer.close();
+    const bytes = await readFile(path);
+    bytes[ends[1]! - 1]! ^= 0xff;
+    await writeFile(path, bytes);
+    await using opened = await openJournal({ directory });
+    await opened.journal.whenVisible("org_a");
+    assert.deepEqual(opened.store.texts, ["first"]);
+    assert.deepEqual(await readFile(join(directory, "refused/000000000001-damaged-refused.journal")), bytes);
+  });
+
+  test("sets aside a segment with rows of a table that this version does not have", async () => {
+    const directory = newFolder();
+    await mkdir(directory);
+    const writer = await SegmentWriter.create(join(directory, "000000000001-newer.journal"));
+    await writer.append([batch("org_a", "row", "later_table" as TableName)]);
+    await writer.close();
+    await using opened = await openJournal({ directory });
+    await opened.journal.whenVisible("org_a");
+    assert.deepEqual(await segmentsIn(join(directory, "refused")), ["000000000001-newer-refused.journal"]);
+  });
+
   test("refuses an organization that fills its share after the timeout, and others are accepted", async () => {
     await using opened = await openJournal(
       { journal: { totalBytes: 1_000_000, organizationBytes: 10_000 }, writeTimeoutMs: 200 },
@@ -219,7 +300,7 @@ describe("the journal", () => {
     await using opened = await openJournal({ directory });
     await opened.journal.whenVisible("org_a");
     assert.deepEqual(await segmentsIn(directory), []);
-    assert.deepEqual(await segmentsIn(join(directory, "refused")), ["000000000001-foreign.journal"]);
+    assert.deepEqual(await segmentsIn(join(directory, "refused")), ["000000000001-foreign-refused.journal"]);
   });
 
   test("takes no rows once it is closed", async () => {

@@ -2,13 +2,13 @@
 import { rm } from "node:fs/promises";
 import { sleep } from "../../abort.ts";
 import type { Logger } from "../../logger.ts";
-import { drainSegment, type DrainParts } from "./drain-segment.ts";
+import { drainSegment, type DrainParts, type InsertCount } from "./drain-segment.ts";
 import type { JournalDirectory } from "./journal-directory.ts";
 import type { JournalRecord } from "./record.ts";
 import type { Segment } from "./segment.ts";
-import { readSegment, SegmentWriter } from "./segment-file.ts";
+import { readSegment, SegmentFormatError, SegmentWriter } from "./segment-file.ts";
 
-export interface DrainQueueOptions extends DrainParts {
+export interface DrainQueueOptions extends Omit<DrainParts, "count"> {
   readonly directory: JournalDirectory;
   /** The segment's rows are in the store, and its file is gone. */
   readonly onDrained: (segment: Segment) => void;
@@ -20,6 +20,7 @@ const retryMs = 5000;
 export class DrainQueue {
   readonly #options: DrainQueueOptions;
   readonly #sealed: Segment[] = [];
+  readonly #count: InsertCount = { inserted: 0 };
   #running = 0;
   /** Resolves when the rows that other rows refer to are in, of all segments before the next one. */
   #referred: Promise<void> = Promise.resolve();
@@ -27,6 +28,11 @@ export class DrainQueue {
 
   constructor(options: DrainQueueOptions) {
     this.#options = options;
+  }
+
+  /** Whether a segment that is added now begins at once. */
+  get hasRoom(): boolean {
+    return this.#running < parallelSegments && this.#sealed.length === 0;
   }
 
   get isIdle(): boolean {
@@ -70,11 +76,12 @@ export class DrainQueue {
     await closeWriter(segment, logger);
     while (!signal.aborted) {
       try {
-        const records = await this.#read(segment);
+        const { isDamaged, records } = await this.#read(segment);
         await before;
-        const refused = await drainSegment(name.id, records, this.#options, afterReferred);
+        const refused = await drainSegment(name.id, records, { ...this.#options, count: this.#count }, afterReferred);
         if (refused.length > 0) await this.#keep(segment, refused);
-        await directory.remove(name);
+        if (isDamaged) await this.#setAside(segment);
+        else await directory.remove(name);
         return true;
       } catch (error) {
         if (signal.aborted) break;
@@ -85,22 +92,32 @@ export class DrainQueue {
     return false;
   }
 
-  async #read({ name }: Segment): Promise<readonly JournalRecord[]> {
-    const { directory, logger } = this.#options;
+  /** The records that can be inserted, and whether the file must be kept for the rest. */
+  async #read({ name }: Segment): Promise<{ readonly records: readonly JournalRecord[]; readonly isDamaged: boolean }> {
+    const { logger } = this.#options;
     try {
-      const { records, validBytes, bytes } = await readSegment(name.path);
-      if (validBytes < bytes) {
+      const { records, validBytes, bytes, end } = await readSegment(name.path);
+      if (end === "torn") {
         logger.warn(
           { segment: name.id, cut_bytes: bytes - validBytes },
           "the end of a segment of the journal was not written completely and is left out; no acknowledged rows are in it",
         );
       }
-      return records;
+      return { records, isDamaged: end === "damaged" };
     } catch (error) {
-      const place = await directory.setAside(name);
-      logger.error({ error, place }, "a segment of the journal cannot be read and is set aside");
-      return [];
+      if (error instanceof SegmentFormatError) {
+        logger.error({ error }, "a segment of the journal cannot be read");
+        return { records: [], isDamaged: true };
+      }
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+      logger.error({ error }, "a segment of the journal was removed before its rows were inserted");
+      return { records: [], isDamaged: false };
     }
+  }
+
+  async #setAside({ name }: Segment): Promise<void> {
+    const path = await this.#options.directory.setAside(name);
+    this.#options.logger.error({ path }, "a damaged segment of the journal is set aside");
   }
 
   /** Writes the records where an operator finds them. */
@@ -115,6 +132,7 @@ export class DrainQueue {
     } finally {
       await writer.close();
     }
+    await directory.syncRefused();
     logger.error({ path }, "rows that the telemetry store refuses are in this file");
   }
 }

@@ -124,8 +124,14 @@ export class GroupCommit {
   async #open(): Promise<Segment> {
     const { directory, onOpened } = this.#options;
     const name = directory.next();
-    const segment = new Segment(name, await SegmentWriter.create(name.path));
-    await directory.sync();
+    const writer = await SegmentWriter.create(name.path);
+    try {
+      await directory.sync();
+    } catch (error) {
+      await writer.discard(name.path);
+      throw error;
+    }
+    const segment = new Segment(name, writer);
     onOpened(segment);
     return segment;
   }

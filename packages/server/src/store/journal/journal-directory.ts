@@ -1,7 +1,7 @@
 /** The journal's folder: one file per segment, named so that their order is the order of writing. */
 import { randomUUID } from "node:crypto";
 import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 
 const extension = ".journal";
 const refusedFolder = "refused";
@@ -23,13 +23,14 @@ export class JournalDirectory {
   /** Creates the folder if necessary. @throws Error of the file system */
   static async open(path: string): Promise<JournalDirectory> {
     await mkdir(path, { recursive: true, mode: 0o700 });
+    await syncFolder(dirname(path));
     return new JournalDirectory(path);
   }
 
   /** The segments that an earlier server left, oldest first, with their bytes. */
   async leftSegments(): Promise<(SegmentName & { readonly bytes: number })[]> {
     const names = (await readdir(this.#path)).filter((name) => /^\d+-[\w-]+\.journal$/.test(name)).sort();
-    this.#last = Math.max(this.#last, ...names.map((name) => Number.parseInt(name, 10)));
+    this.#last = Number.parseInt(names.at(-1) ?? "0", 10);
     return Promise.all(
       names.map(async (name) => {
         const path = join(this.#path, name);
@@ -53,18 +54,31 @@ export class JournalDirectory {
     await rm(path, { force: true });
   }
 
-  /** Where rows are kept that the store refuses. An operator may move the file back. */
+  /**
+   * Where rows are kept that the store refuses. An operator may move the file back: its name differs from the segment's, so that
+   * the store does not take its rows for those that it has.
+   */
   async refusedPath({ id }: SegmentName): Promise<string> {
-    const folder = join(this.#path, refusedFolder);
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    return join(folder, `${id}${extension}`);
+    await mkdir(this.#refused, { recursive: true, mode: 0o700 });
+    await this.sync();
+    return join(this.#refused, `${id}-refused${extension}`);
   }
 
-  /** Moves a file that cannot be read out of the way. Resolves with its new place. */
+  /** Moves a file that cannot be used out of the way. Resolves with its new place. */
   async setAside(segment: SegmentName): Promise<string> {
     const path = await this.refusedPath(segment);
     await rename(segment.path, path);
+    await this.syncRefused();
     return path;
+  }
+
+  /** Makes the names of files that were set aside durable. */
+  async syncRefused(): Promise<void> {
+    await syncFolder(this.#refused);
+  }
+
+  get #refused(): string {
+    return join(this.#path, refusedFolder);
   }
 }
 

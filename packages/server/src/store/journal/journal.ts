@@ -14,7 +14,7 @@ import { type AppendedBatch, GroupCommit } from "./group-commit.ts";
 import { JournalDirectory } from "./journal-directory.ts";
 import { earlierServer, Segment } from "./segment.ts";
 
-export interface JournalOptions extends Omit<DrainParts, "signal"> {
+export interface JournalOptions extends Omit<DrainParts, "signal" | "count"> {
   /** The journal's folder. */
   readonly directory: string;
   /** Memory of rows whose senders wait. */
@@ -27,6 +27,8 @@ export interface JournalOptions extends Omit<DrainParts, "signal"> {
 /** How long the first row of a segment waits for others, and the minimum time between two segments. */
 const lingerMs = 100;
 const intervalMs = 1000;
+/** How long a segment waits for the end of the drain before it. */
+const longestWaitMs = 5000;
 const sweepMs = 100;
 
 export class Journal implements RowWriter {
@@ -193,19 +195,21 @@ export class Journal implements RowWriter {
     const { active } = this.#commits;
     if (active === undefined || this.#closed) return;
     if (active.writer!.bytes >= fullGroup.bytes) return this.#commits.seal();
-    if (!this.#drains.isIdle) return;
-    const dueMs = Math.max(active.openedMs + lingerMs, this.#lastSealMs + intervalMs);
-    const waitMs = this.#isWanted ? 0 : dueMs - performance.now();
+    if (!this.#drains.hasRoom) return;
+    const waitMs = this.#dueMs(active) - performance.now();
     if (waitMs <= 0) return this.#commits.seal();
-    this.#sealTimer ??= setTimeout(() => {
-      this.#sealTimer = undefined;
-      this.#sealIfDue();
-    }, waitMs);
+    clearTimeout(this.#sealTimer);
+    this.#sealTimer = setTimeout(() => this.#sealIfDue(), waitMs);
+  }
+
+  #dueMs(active: Segment): number {
+    // A segment that the store does not take must not hold up the next one.
+    if (!this.#drains.isIdle) return active.openedMs + longestWaitMs;
+    return this.#isWanted ? 0 : Math.max(active.openedMs + lingerMs, this.#lastSealMs + intervalMs);
   }
 
   #onSealed(segment: Segment): void {
     clearTimeout(this.#sealTimer);
-    this.#sealTimer = undefined;
     this.#isWanted = false;
     this.#lastSealMs = performance.now();
     this.#drains.add(segment);
@@ -215,7 +219,13 @@ export class Journal implements RowWriter {
     this.#segments.delete(segment);
     for (const [organizationId, bytes] of segment.bytesOf) this.#stored.release(organizationId, bytes);
     segment.setDrained();
-    this.#outside = this.#outside.filter((appended) => !this.#enter(appended));
+    const blocked = new Set<string>();
+    this.#outside = this.#outside.filter((appended) => {
+      const { organizationId } = appended.batch;
+      if (!blocked.has(organizationId) && this.#enter(appended)) return false;
+      blocked.add(organizationId);
+      return true;
+    });
     this.#sealIfDue();
   }
 

@@ -44,34 +44,59 @@ async function checksum(bytes: Uint8Array, start = 0): Promise<number> {
 
 export interface DecodedRecords {
   readonly records: readonly JournalRecord[];
-  /** Where the first record that is torn or corrupt begins; the number of bytes if none is. */
+  /** Where the first record begins that cannot be used; the number of bytes if there is none. */
   readonly validBytes: number;
+  /**
+   * What is there: nothing; a record whose writing was interrupted; a damaged record with others behind it; or a whole record
+   * that this version does not know.
+   */
+  readonly end: "complete" | "torn" | "damaged" | "unknown";
 }
 
-/** The records up to the first that is torn or corrupt. Their blocks share the memory of `bytes`. */
+/** A small record costs about as much as this many bytes of a large one. */
+const recordCost = 2048;
+
+/** The records up to the first that cannot be used. Their blocks share the memory of `bytes`. */
 export async function decodeRecords(bytes: Buffer, from: number): Promise<DecodedRecords> {
   const records: JournalRecord[] = [];
   let at = from;
-  for (let steps = stepBytes; at + prefixBytes <= bytes.length;) {
-    const length = bytes.readUInt32LE(at);
-    const start = at + prefixBytes;
-    if (start + length > bytes.length) break;
-    const payload = bytes.subarray(start, start + length);
-    if ((await checksum(payload)) !== bytes.readUInt32LE(at + 4)) break;
+  let steps = stepBytes;
+  while (at < bytes.length) {
+    const payload = await payloadAt(bytes, at);
+    if (payload === undefined) return { records, validBytes: at, end: await brokenEnd(bytes, at) };
     const record = decodePayload(payload);
-    if (record === undefined) break;
+    if (record === undefined) return { records, validBytes: at, end: "unknown" };
     records.push(record);
-    at = start + length;
-    steps -= length;
+    at += prefixBytes + payload.length;
+    steps -= payload.length + recordCost;
     if (steps < 0) {
       await setImmediate();
       steps = stepBytes;
     }
   }
-  return { records, validBytes: at };
+  return { records, validBytes: at, end: "complete" };
 }
 
-/** Undefined for what no version writes, such as a run of zeros, whose checksum is right. */
+/** The bytes behind a record's checksum, if they are whole. */
+async function payloadAt(bytes: Buffer, at: number): Promise<Buffer | undefined> {
+  const start = at + prefixBytes;
+  if (start > bytes.length) return undefined;
+  const length = bytes.readUInt32LE(at);
+  // No record is empty, but a run of zeros looks like one.
+  if (length === 0 || start + length > bytes.length) return undefined;
+  const payload = bytes.subarray(start, start + length);
+  return (await checksum(payload)) === bytes.readUInt32LE(at + 4) ? payload : undefined;
+}
+
+/** A whole record behind a broken one was written after it, so the broken one had been whole. */
+async function brokenEnd(bytes: Buffer, at: number): Promise<"torn" | "damaged"> {
+  const start = at + prefixBytes;
+  if (start > bytes.length) return "torn";
+  const next = start + bytes.readUInt32LE(at);
+  return next > start && (await payloadAt(bytes, next)) !== undefined ? "damaged" : "torn";
+}
+
+/** Undefined for what this version does not write, such as rows of a table that it does not have. */
 function decodePayload(payload: Buffer): JournalRecord | undefined {
   let at = 0;
   const name = (): string | undefined => {

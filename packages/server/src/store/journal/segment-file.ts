@@ -1,5 +1,5 @@
 /** One file of the journal: written once, record after record, and read when its rows are inserted. */
-import { type FileHandle, open, readFile } from "node:fs/promises";
+import { type FileHandle, open, readFile, rm } from "node:fs/promises";
 import { decodeRecords, encodeHead, type DecodedRecords, type JournalRecord } from "./record.ts";
 
 /** The first bytes of each file; the digit is the version of the format. */
@@ -18,8 +18,19 @@ export class SegmentWriter {
   /** @throws Error of the file system */
   static async create(path: string): Promise<SegmentWriter> {
     const writer = new SegmentWriter(await open(path, "wx", 0o600));
-    await writer.#write([signature]);
+    try {
+      await writer.#write([signature]);
+    } catch (error) {
+      await writer.discard(path);
+      throw error;
+    }
     return writer;
+  }
+
+  /** Removes a segment that cannot be used. */
+  async discard(path: string): Promise<void> {
+    await this.#file.close();
+    await rm(path, { force: true });
   }
 
   /** Resolves when the system has the bytes: they outlive the process, but not the machine. @throws Error of the file system */
@@ -57,11 +68,17 @@ export interface SegmentContent extends DecodedRecords {
   readonly bytes: number;
 }
 
-/** @throws Error of the file system, or for a file that is not a segment */
+/** A file that this version cannot read. */
+export class SegmentFormatError extends Error {
+  override readonly name = "SegmentFormatError";
+}
+
+/** @throws SegmentFormatError; Error of the file system */
 export async function readSegment(path: string): Promise<SegmentContent> {
   const bytes = await readFile(path);
   const start = bytes.subarray(0, signature.length);
-  if (!signature.subarray(0, start.length).equals(start)) throw new Error(`${path} is not a segment of this version.`);
+  if (!signature.subarray(0, start.length).equals(start)) throw new SegmentFormatError(`${path} is not a segment.`);
   const decoded = await decodeRecords(bytes, Math.min(signature.length, bytes.length));
+  if (decoded.end === "unknown") throw new SegmentFormatError(`${path} has records of another version.`);
   return { ...decoded, bytes: bytes.length };
 }
