@@ -62,7 +62,9 @@ export function toRangeSeries(stored: StoredSeries): RangeSeries {
 
 function hasStaleMarker(values: Float64Array): boolean {
   for (let index = 0; index < values.length; index++) {
-    if (isStaleMarker(values, index)) return true;
+    // A number differs from itself only if it is NaN, which markers are. Nearly all samples are numbers.
+    const value = values[index]!;
+    if (value !== value && isStaleMarker(values, index)) return true;
   }
   return false;
 }
