@@ -14,6 +14,7 @@ export function openReader(store: Pick<Store, "open" | "state">, { memory, scope
   if (store.state().ready) {
     return {
       cache: reader.cache,
+      descriptionVersion: reader.descriptionVersion,
       usesRollups: reader.usesRollups,
       query: (statement, options) => reader.query(statement, { ...options, memory }),
       stream: (statement, options) => reader.stream(statement, { ...options, memory }),

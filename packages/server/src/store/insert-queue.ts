@@ -16,6 +16,7 @@ import type { Batch, WriteReport } from "./store.ts";
 export interface Group {
   readonly table: TableName;
   readonly blocks: readonly Uint8Array[];
+  readonly organizationIds: ReadonlySet<string>;
   /** The same for retries of the group, so that the store drops duplicates. */
   readonly token: string;
   readonly signal: AbortSignal;
@@ -219,13 +220,14 @@ export class InsertQueue {
   async #insertUntil(table: TableName, group: readonly WaitingBatch[]): Promise<void> {
     const token = randomUUID();
     const blocks = group.map(({ batch }) => batch.block);
+    const organizationIds = new Set(group.map(({ batch }) => batch.organizationId));
     const deadlineMs = Math.max(...group.map((waiting) => waiting.deadlineMs));
     for (let tries = 0; ; tries += 1) {
       const leftMs = Math.max(1, Math.ceil(deadlineMs - performance.now()));
       const signal = AbortSignal.any([AbortSignal.timeout(leftMs), this.#ending.signal]);
       try {
         await this.#options.whenReady(signal);
-        await this.#options.insert({ table, blocks, token, signal });
+        await this.#options.insert({ table, blocks, organizationIds, token, signal });
         return;
       } catch (error) {
         if (isRefusal(error) || signal.aborted) throw error;

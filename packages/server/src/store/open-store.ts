@@ -5,6 +5,7 @@ import type { TelemetrySettings } from "../config/telemetry.ts";
 import { AppError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { type Connection, createConnection, type Settings } from "./connection.ts";
+import { DescriptionVersions } from "./description-versions.ts";
 import { mostEmbeddedReads } from "./embedded/protocol.ts";
 import { socketPathFor } from "./embedded/socket-path.ts";
 import { superviseEngine, type SupervisedEngine } from "./embedded/supervised-engine.ts";
@@ -31,8 +32,8 @@ export interface StoreOptions {
   requireRoom?(): void;
 }
 
-/** Memory for cached resources and scopes. */
-const cacheBytes = 16_777_216;
+/** Memory for cached resources, scopes and series. */
+const cacheBytes = 67_108_864;
 /** Connections for everything except queries, which have one for each concurrent read. */
 const otherConnections = 16;
 
@@ -153,15 +154,18 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const { connection, layout, engine } = home;
   readiness.watch({ connection, layout, engine });
   const known = new KnownIdentities(Date.now);
+  const descriptionVersions = new DescriptionVersions();
   const queue = new InsertQueue({
-    insert: ({ table, blocks, token, signal }) =>
-      connection.insert({
-        table,
-        columns: Object.keys(tables[table].columns),
-        blocks,
-        settings: { ...insertSettings, ...home.insertSettings, insert_deduplication_token: token },
-        signal,
-      }),
+    insert: ({ table, blocks, organizationIds, token, signal }) =>
+      connection
+        .insert({
+          table,
+          columns: Object.keys(tables[table].columns),
+          blocks,
+          settings: { ...insertSettings, ...home.insertSettings, insert_deduplication_token: token },
+          signal,
+        })
+        .finally(() => descriptionVersions.inserted(table, organizationIds)),
     whenReady: (signal) => readiness.whenReady(signal),
     queueBytes: settings.queue_bytes,
     organizationQueueBytes: settings.organization_queue_bytes,
@@ -179,6 +183,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     settingsFor: engine === undefined ? undefined : priorityReadSettings,
     queryTimeoutMs: settings.query_timeout_ms,
     caches: new RowCaches(cacheBytes),
+    // Other servers may write to the same remote store.
+    descriptionVersions: engine === undefined ? undefined : descriptionVersions,
     usesRollups: settings.rollups,
   };
   const rollupJob = settings.rollups

@@ -1,5 +1,5 @@
 /**
- * Caches immutable rows by identity, because nearly every response looks up the same few hashes. Each organization sees only
+ * Caches rows by identity, because nearly every response looks up the same few hashes. Each organization sees only
  * its own rows. The cache is bounded and evicts the least recently used rows.
  */
 
@@ -45,6 +45,8 @@ export class RowCaches {
 
   #set(key: string, entry: Entry): void {
     this.#remove(key);
+    // One large entry would evict nearly all others.
+    if (entry.bytes > this.#maximumBytes / 2) return;
     this.#entries.set(key, entry);
     this.#bytes += entry.bytes;
     for (const oldest of this.#entries.keys()) {

@@ -53,8 +53,13 @@ export interface TenantReader {
   stream<Shape extends object = Row>(statement: Statement, options?: QueryOptions): AsyncIterable<Shape>;
   /** The same as typed arrays, for results with many numbers. native-reader.ts lists the supported types. */
   columns(statement: Statement, options?: QueryOptions): Promise<ColumnBlock[]>;
-  /** This organization's cached immutable rows, by table and identity. */
+  /** This organization's cached rows: immutable ones, by table and identity, and those that carry `descriptionVersion`. */
   readonly cache: RowCache;
+  /**
+   * Changes whenever rows that describe others (series, resources, scopes) were written for this organization, before the
+   * write is acknowledged. Undefined if only the store itself knows, because other servers may write to it too.
+   */
+  readonly descriptionVersion: (() => number) | undefined;
   /** Whether statements may read sums by minute instead of rows (rollups/). */
   readonly usesRollups: boolean;
 }

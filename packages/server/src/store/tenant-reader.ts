@@ -6,6 +6,7 @@ import { AppError } from "../errors.ts";
 import { CooperativeYield } from "../scheduling/cooperative-yield.ts";
 import type { Scope } from "../tenant.ts";
 import type { Connection, Settings } from "./connection.ts";
+import type { DescriptionVersions } from "./description-versions.ts";
 import { readBlocks } from "./native-reader.ts";
 import type { ReadLimiter } from "./read-limiter.ts";
 import type { RowCaches } from "./row-cache.ts";
@@ -24,6 +25,8 @@ export interface ReaderOptions {
   readonly settingsFor?: ((priority: number) => Settings) | undefined;
   readonly queryTimeoutMs: number;
   readonly caches: RowCaches;
+  /** Absent if other servers may write to the store. */
+  readonly descriptionVersions: DescriptionVersions | undefined;
   readonly reads: ReadLimiter;
   readonly usesRollups: boolean;
 }
@@ -138,6 +141,7 @@ const overflowModes: Settings = {
 /** The only way to read tenants' rows. */
 export function createTenantReader(options: ReaderOptions, scope: Scope): TenantReader {
   const { organizationId } = scope;
+  const { descriptionVersions } = options;
   const filters = tableFilters(options.tables, organizationId);
 
   const open = (statement: Statement, query: QueryOptions, format: Settings): AsyncIterable<Uint8Array> => {
@@ -187,6 +191,7 @@ export function createTenantReader(options: ReaderOptions, scope: Scope): Tenant
   return {
     stream,
     cache: options.caches.of(organizationId),
+    descriptionVersion: descriptionVersions && (() => descriptionVersions.of(organizationId)),
     usesRollups: options.usesRollups,
     async query<Shape extends object = Row>(statement: Statement, query: QueryOptions = {}): Promise<Shape[]> {
       return Array.fromAsync(stream<Shape>(statement, query));

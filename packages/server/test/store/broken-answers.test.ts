@@ -50,6 +50,7 @@ describe("an answer of the store", () => {
         queryTimeoutMs: 30_000,
         caches: new RowCaches(1000),
         reads: new ReadLimiter(4),
+        descriptionVersions: undefined,
         usesRollups: false,
       },
       scopeOf("org_broken"),

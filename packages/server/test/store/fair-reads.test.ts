@@ -56,6 +56,7 @@ describe("statements that read", () => {
       queryTimeoutMs: 30_000,
       caches,
       reads: queue,
+      descriptionVersions: undefined,
       usesRollups: false,
     };
     return createTenantReader(parts, scopeOf(organization)).query(statement, options);

@@ -5,6 +5,7 @@ import type { TenantReader } from "../../../store/store.ts";
 import { allOf, projectCondition } from "../../conditions.ts";
 import type { SelectRequest } from "../../../languages/promql/storage.ts";
 import type { OtlpMetric, OtlpPart, OtlpSeriesName } from "./otlp-metric.ts";
+import { remembered } from "./remembered-descriptions.ts";
 import { metricName } from "./prometheus-names.ts";
 
 interface CatalogRow {
@@ -21,16 +22,22 @@ interface CatalogOptions {
   readonly descriptions?: boolean | undefined;
 }
 
+type CatalogRequest = CatalogOptions & Pick<SelectRequest, "fromMs" | "signal" | "charge">;
+
 /** The metrics that were sent since a time, at most 50,000. */
-export async function readCatalog(
+export function readCatalog(reader: TenantReader, request: CatalogRequest): Promise<readonly OtlpMetric[]> {
+  const { descriptions = false, fromMs, project = null } = request;
+  return remembered(reader, {
+    key: JSON.stringify(["metrics", project, seenSinceDay(fromMs), descriptions]),
+    read: () => readMetrics(reader, request),
+    bytesOf: (metrics) =>
+      metrics.reduce((sum, { description, name }) => sum + 300 + description.length + name.length, 0),
+  });
+}
+
+async function readMetrics(
   reader: TenantReader,
-  {
-    charge,
-    descriptions,
-    fromMs,
-    project,
-    signal,
-  }: CatalogOptions & Pick<SelectRequest, "fromMs" | "signal" | "charge">,
+  { charge, descriptions, fromMs, project, signal }: CatalogRequest,
 ): Promise<OtlpMetric[]> {
   const conditions = allOf([
     sql`organization = ${callerOrganization}`,
@@ -48,8 +55,12 @@ export async function readCatalog(
 
 /** The row of a series is written again on each day that the series has points. */
 export function seenSinceCondition(fromMs: number): Statement {
-  const seconds = BigInt(Math.max(0, Math.floor(fromMs / 1000) - 2 * 86_400));
-  return sql`seen >= fromUnixTimestamp(${bind.int64(seconds)})`;
+  return sql`seen >= fromUnixTimestamp(${bind.int64(BigInt(seenSinceDay(fromMs) * 86_400))})`;
+}
+
+/** Days since 1970. Whole days, so that the queries of a day can share what they read. */
+export function seenSinceDay(fromMs: number): number {
+  return Math.max(0, Math.floor(fromMs / 86_400_000) - 2);
 }
 
 function nameOf({ metric, monotonic, type, unit }: CatalogRow): string {

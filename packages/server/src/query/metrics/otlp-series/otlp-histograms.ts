@@ -1,59 +1,63 @@
 /** Reads points of OTLP's explicit-bounds histograms as columns, and derives the `_bucket`, `_sum` and `_count` values. */
-import { longStep, CooperativeYield } from "../../../scheduling/cooperative-yield.ts";
 import type { ListColumn } from "../../../store/native-reader.ts";
-import { sql } from "../../../store/statement.ts";
+import { sql, type Statement } from "../../../store/statement.ts";
 import type { TenantReader } from "../../../store/store.ts";
-import { hasStarts, listOf, offsetOf, pointCondition, timeColumnsOf, type PointsRequest } from "./otlp-points.ts";
+import {
+  hasStarts,
+  listOf,
+  offsetOf,
+  pointCondition,
+  startMs,
+  timeColumnsOf,
+  type PointsRequest,
+  type TimeColumns,
+} from "./otlp-points.ts";
+import { seriesRows } from "./otlp-values.ts";
 import { inTimeOrder, type ValueColumns } from "./value-columns.ts";
 
-/** All points of one series that have the same bounds. */
+/** All points of one series that have the same bounds. What was not requested is empty. */
 export interface HistogramColumns {
-  readonly times: Omit<ValueColumns, "values">;
+  readonly times: TimeColumns;
   /** Upper bounds in rising order, without infinity. */
   readonly bounds: Float64Array;
   readonly counts: Float64Array;
   readonly sums: Float64Array;
-  /** For each point its bucket counts, one more than bounds; empty unless requested. */
+  /** For each point and bucket, one bucket more than bounds: the observations up to the bucket's bound. */
   readonly bucketCounts: Float64Array;
 }
+
+/** What to read of histograms. */
+export type HistogramParts = Readonly<Record<"counts" | "sums" | "buckets", boolean>>;
+
+const nothing = sql`CAST([], 'Array(Float64)')`;
+const upToBound = sql`arrayCumSum(arrayMap(each -> toFloat64(each), arrayResize(counts, length(bounds) + 1)))`;
 
 /** By series ID; one entry for each list of bounds that occurs in the series. */
 export async function readHistograms(
   reader: TenantReader,
   request: PointsRequest,
-  { withBuckets }: { withBuckets: boolean },
+  { buckets, counts, sums }: HistogramParts,
 ): Promise<Map<string, HistogramColumns[]>> {
-  const buckets = withBuckets
-    ? sql`arrayMap(each -> toFloat64(each), arrayResize(counts, length(bounds) + 1))`
-    : sql`CAST([], 'Array(Float64)')`;
-  const blocks = await reader.columns(
-    sql`SELECT series_id, bounds, points.1 AS times, points.2 AS point_counts, points.3 AS sums,
-        if(has_starts, points.4, []) AS starts, if(has_stale, points.5, []) AS stale, arrayFlatten(points.6) AS bucket_counts
-      FROM (
-        SELECT series_id, bounds, ${hasStarts} AS has_starts, max(bitAnd(flags, 1)) AS has_stale,
-          groupArray((${offsetOf(request)}, toFloat64(count), sum, toUnixTimestamp64Nano(start_time), bitAnd(flags, 1), ${buckets})) AS points
-        FROM distribution_points WHERE ${pointCondition(request)} GROUP BY series_id, bounds
-      )`,
-    { signal: request.signal, memory: { add: request.charge }, duplicates: "kept", maximumRows: request.maxSeries },
-  );
+  // Without `materialize`, lists can differ in order if a column is stored sparsely.
+  const listed = (value: Statement): Statement => sql`groupArray(materialize(${value}))`;
+  const statement = sql`SELECT series_id, bounds, groupArray(materialize(${offsetOf(request)})) AS times,
+      if(${hasStarts}, ${listed(startMs)}, []) AS starts, if(max(bitAnd(flags, 1)) = 1, ${listed(sql`bitAnd(flags, 1)`)}, []) AS stale,
+      ${counts ? listed(sql`toFloat64(count)`) : nothing} AS point_counts, ${sums ? listed(sql`sum`) : nothing} AS sums,
+      ${buckets ? sql`groupArrayArray(${upToBound})` : nothing} AS bucket_counts
+    FROM distribution_points WHERE ${pointCondition(request)} GROUP BY series_id, bounds`;
   const found = new Map<string, HistogramColumns[]>();
-  const yielder = new CooperativeYield();
-  for (const { columns } of blocks) {
-    const list = (name: string, row: number): Float64Array =>
-      listOf(columns.get(name) as ListColumn, row) as Float64Array;
-    for (const [row, id] of (columns.get("series_id") as BigUint64Array).entries()) {
-      const one: HistogramColumns = {
-        times: timeColumnsOf(columns, row, request.fromMs),
-        bounds: list("bounds", row),
-        counts: list("point_counts", row),
-        sums: list("sums", row),
-        bucketCounts: list("bucket_counts", row),
-      };
-      const known = found.get(String(id));
-      if (known === undefined) found.set(String(id), [one]);
-      else known.push(one);
-      if (yielder.isDue(longStep)) await yielder.yield();
-    }
+  for await (const { columns, id, row } of seriesRows(reader, request, statement)) {
+    const list = (name: string): Float64Array => listOf(columns.get(name) as ListColumn, row) as Float64Array;
+    const one: HistogramColumns = {
+      times: timeColumnsOf(columns, row, request.fromMs),
+      bounds: list("bounds"),
+      counts: list("point_counts"),
+      sums: list("sums"),
+      bucketCounts: list("bucket_counts"),
+    };
+    const known = found.get(id);
+    if (known === undefined) found.set(id, [one]);
+    else known.push(one);
   }
   return found;
 }
@@ -74,12 +78,11 @@ export function countsUpTo(groups: readonly HistogramColumns[], bound: number): 
   return joined(groups, ({ bounds, bucketCounts, counts }) => {
     if (bound === Infinity) return counts;
     const stride = bounds.length + 1;
-    const buckets = bounds.filter((each) => each <= bound).length;
-    return counts.map((_, point) => {
-      let sum = 0;
-      for (let bucket = 0; bucket < buckets; bucket++) sum += bucketCounts[point * stride + bucket]!;
-      return sum;
-    });
+    const values = new Float64Array(counts.length);
+    const bucket = bounds.findLastIndex((each) => each <= bound);
+    if (bucket === -1) return values;
+    for (let point = 0; point < values.length; point++) values[point] = bucketCounts[point * stride + bucket]!;
+    return values;
   });
 }
 
@@ -89,7 +92,7 @@ function joined(
 ): ValueColumns {
   if (groups.length === 1) return inTimeOrder({ ...groups[0]!.times, values: valuesOf(groups[0]!).slice() });
   const all = (lists: readonly (Float64Array | Uint8Array)[]): number[] => lists.flatMap((list) => [...list]);
-  const zeros = ({ counts }: HistogramColumns): Float64Array => new Float64Array(counts.length);
+  const zeros = ({ times }: HistogramColumns): Float64Array => new Float64Array(times.timestampsMs.length);
   return inTimeOrder({
     timestampsMs: Float64Array.from(all(groups.map(({ times }) => times.timestampsMs))),
     values: Float64Array.from(all(groups.map(valuesOf))),

@@ -6,15 +6,10 @@ import type { LabelMatcher } from "../../../languages/promql/syntax/ast.ts";
 import { formatPlain } from "../../../languages/promql/syntax/number-literal.ts";
 import { isMatchedBy } from "../label-matching.ts";
 import { toNativeHistogram } from "./native-histogram.ts";
-import type { OtlpSeriesName } from "./otlp-metric.ts";
+import type { OtlpPart, OtlpSeriesName } from "./otlp-metric.ts";
 import { boundsOf, countsUpTo, readHistograms, totalsOf, type HistogramColumns } from "./otlp-histograms.ts";
-import {
-  pointLists,
-  readDistributions,
-  readValues,
-  type DistributionPoint,
-  type PointsRequest,
-} from "./otlp-points.ts";
+import { pointLists, readDistributions, type DistributionPoint, type PointsRequest } from "./otlp-points.ts";
+import { readValues } from "./otlp-values.ts";
 import { buildSeries, mergeSeries, type Sample } from "./stored-series.ts";
 import {
   findSeries,
@@ -31,20 +26,30 @@ export async function selectOtlpSeries(request: OtlpRequest, query: OtlpQuery): 
   if (request.names.length === 0) return [];
   const found = await findSeries(request, query);
   if (found.length === 0) return [];
+  // Of a metric of several projects, only one project's series are known here.
+  const mayReadAll = query.project === undefined;
   const ofNames = (belongs: (name: OtlpSeriesName) => boolean): PointsRequest[] =>
-    pointLists(found.filter(({ name }) => belongs(name)).map(({ series }) => series)).map((list) => ({
-      ...request,
-      ...list,
-    }));
+    pointLists(
+      found
+        .filter(({ name }) => belongs(name))
+        .map(({ series: { id, metric }, seriesOfMetric }) => ({
+          id,
+          metric,
+          seriesOfMetric: mayReadAll ? seriesOfMetric : undefined,
+        })),
+    ).map((list) => ({ ...request, ...list }));
   const isBounded = ({ metric }: OtlpSeriesName): boolean => metric.type === "histogram";
-  const withBuckets = request.names.some((name) => isBounded(name) && name.part === "bucket");
+  const has = (part: OtlpPart): boolean => request.names.some((name) => isBounded(name) && name.part === part);
+  const buckets = has("bucket");
+  // The bucket without a bound is the count.
+  const parts = { buckets, counts: buckets || has("count"), sums: has("sum") };
   const { reader } = query;
   const [values, histograms, distributions] = await Promise.all([
     readAll(
       ofNames(({ part }) => part === "value"),
       (points) => readValues(reader, points),
     ),
-    readAll(ofNames(isBounded), (points) => readHistograms(reader, points, { withBuckets })),
+    readAll(ofNames(isBounded), (points) => readHistograms(reader, points, parts)),
     readAll(
       ofNames((name) => name.part !== "value" && !isBounded(name)),
       (points) => readDistributions(reader, points),
@@ -77,11 +82,20 @@ export async function selectOtlpSeries(request: OtlpRequest, query: OtlpQuery): 
   return mergeSeries(built);
 }
 
+/** Label sets of described series, which queries share, by name. */
+const labelSets = new WeakMap<DescribedSeries, Map<string, Labels>>();
+
 /** @param part the label of a histogram's or a summary's part, which an attribute of the same name gives way to */
 function labelsOf({ name }: OtlpSeriesName, series: DescribedSeries, part?: [label: string, value: string]): Labels {
-  if (part === undefined) return labelsFrom([...series.labels, ["__name__", name]]);
-  const others = [...series.labels].map(([label, value]) => [label === part[0] ? `exported_${label}` : label, value]);
-  return labelsFrom([...(others as [string, string][]), part, ["__name__", name]]);
+  if (part !== undefined) {
+    const others = [...series.labels].map(([label, value]) => [label === part[0] ? `exported_${label}` : label, value]);
+    return labelsFrom([...(others as [string, string][]), part, ["__name__", name]]);
+  }
+  let known = labelSets.get(series);
+  if (known === undefined) labelSets.set(series, (known = new Map()));
+  let labels = known.get(name);
+  if (labels === undefined) known.set(name, (labels = labelsFrom([...series.labels, ["__name__", name]])));
+  return labels;
 }
 
 function valueSeries(labels: Labels, series: DescribedSeries, columns: ValueColumns | undefined): StoredSeries[] {

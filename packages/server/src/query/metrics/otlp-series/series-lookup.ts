@@ -6,9 +6,10 @@ import type { TenantReader } from "../../../store/store.ts";
 import { allOf, projectCondition } from "../../conditions.ts";
 import { lookUpResources, type ResourceLookup } from "../../resource-lookup.ts";
 import { isMatchedBy } from "../label-matching.ts";
-import { seenSinceCondition } from "./otlp-catalog.ts";
+import { seenSinceCondition, seenSinceDay } from "./otlp-catalog.ts";
 import { otlpLabels, type OtlpSeriesRow } from "./otlp-labels.ts";
 import type { OtlpMetric, OtlpSeriesName } from "./otlp-metric.ts";
+import { remembered } from "./remembered-descriptions.ts";
 import { semconvLabels } from "./semconv-mapping.ts";
 import { listsThatFit } from "./statement-lists.ts";
 
@@ -51,52 +52,94 @@ export const partLabels: ReadonlySet<string> = new Set(["__name__", "le", "quant
 interface NamedSeries {
   readonly name: OtlpSeriesName;
   readonly series: DescribedSeries;
+  /** How many series the name's metric has. */
+  readonly seriesOfMetric: number;
 }
 
 /** The series of the names whose labels match. Labels of parts (`le`, `quantile`) are matched later. */
 export async function findSeries(request: OtlpRequest, query: OtlpQuery): Promise<NamedSeries[]> {
   const { names, yieldBudget } = request;
-  const rows = await readSeriesRows(request, query);
-  const descriptions = await lookUpResources(query.reader, rows, {
-    signal: request.signal,
-    memory: { add: request.charge },
-  });
+  const described = await describedSeries(request, query);
   const matchers = request.matchers.filter(({ name }) => !partLabels.has(name));
-  const described = new Map<string, DescribedSeries[]>();
-  for (const row of rows) {
-    const one = describe(row, descriptions);
-    const ofMetric = described.get(metricKey(one));
-    if (ofMetric === undefined) described.set(metricKey(one), [one]);
-    else ofMetric.push(one);
-    if (yieldBudget.spend(seriesCost)) await yieldBudget.yield();
-  }
   const found: NamedSeries[] = [];
   for (const name of names) {
-    for (const each of described.get(metricKey(name.metric)) ?? []) {
-      if (yieldBudget.spend(seriesCost)) await yieldBudget.yield();
+    const ofMetric = described.flatMap((series) => series.get(metricKey(name.metric)) ?? []);
+    for (const each of ofMetric) {
       const series = underName(each, name);
-      const isMatched = await isMatchedBy(series.labels, matchers, yieldBudget);
-      if (isMatched && (name.mapping?.covers(series.labels) ?? true)) found.push({ name, series });
+      const isMatched = matchers.length === 0 || (await isMatchedBy(series.labels, matchers, yieldBudget));
+      if (isMatched && (name.mapping?.covers(series.labels) ?? true))
+        found.push({ name, series, seriesOfMetric: ofMetric.length });
+      if (yieldBudget.spend(matchingCost)) await yieldBudget.yield();
     }
   }
   return found;
 }
 
+/** Series by `metricKey`. */
+type SeriesOfMetrics = ReadonlyMap<string, readonly DescribedSeries[]>;
+
+/** Metrics whose series are remembered one by one. More are read in one statement, which is rare. */
+const mostRemembered = 8;
+
+async function describedSeries(request: OtlpRequest, query: OtlpQuery): Promise<SeriesOfMetrics[]> {
+  const metrics = new Set(request.names.map(({ metric }) => metric.metric));
+  if (request.columns !== undefined || metrics.size > mostRemembered)
+    return [await describeMetrics(metrics, request, query)];
+  return Promise.all(
+    Array.from(metrics, (metric) =>
+      remembered(query.reader, {
+        key: JSON.stringify(["series", query.project ?? null, seenSinceDay(request.fromMs), metric]),
+        read: () => describeMetrics(new Set([metric]), request, query),
+        bytesOf,
+      }),
+    ),
+  );
+}
+
+async function describeMetrics(
+  metrics: ReadonlySet<string>,
+  request: OtlpRequest,
+  query: OtlpQuery,
+): Promise<SeriesOfMetrics> {
+  const { charge, signal, yieldBudget } = request;
+  const rows = await readSeriesRows(metrics, request, query);
+  const descriptions = await lookUpResources(query.reader, rows, { signal, memory: { add: charge } });
+  const described = new Map<string, DescribedSeries[]>();
+  for (const row of rows) {
+    const one = describe(row, descriptions);
+    const key = metricKey(one);
+    const ofMetric = described.get(key);
+    if (ofMetric === undefined) described.set(key, [one]);
+    else ofMetric.push(one);
+    if (yieldBudget.spend(seriesCost)) await yieldBudget.yield();
+  }
+  return described;
+}
+
+/** Approximate memory, with the complete label sets that are kept for each. */
+function bytesOf(series: SeriesOfMetrics): number {
+  let bytes = 0;
+  for (const each of [...series.values()].flat()) {
+    bytes += 600;
+    for (const [name, value] of each.labels) bytes += 100 + name.length + 2 * value.length;
+  }
+  return bytes;
+}
+
 /** The cost of building and matching a series' labels, in samples. */
 export const seriesCost = 128;
+/** The cost of matching a series' labels, in samples. */
+const matchingCost = 32;
 
 const allColumns = sql`series_id, project, service, resource_id, scope_id, mapKeys(attributes) AS attribute_names,
   mapValues(attributes) AS attribute_values, attribute_types`;
 
-async function readSeriesRows(request: OtlpRequest, { project, reader }: OtlpQuery): Promise<SeriesRow[]> {
-  const {
-    charge,
-    columns = { statement: allColumns, maximumRows: request.maxSeries },
-    fromMs,
-    names,
-    signal,
-  } = request;
-  const metrics = new Set(names.map(({ metric }) => metric.metric));
+async function readSeriesRows(
+  metrics: ReadonlySet<string>,
+  request: OtlpRequest,
+  { project, reader }: OtlpQuery,
+): Promise<SeriesRow[]> {
+  const { charge, columns = { statement: allColumns, maximumRows: request.maxSeries }, fromMs, signal } = request;
   const rows: SeriesRow[] = [];
   for (const list of listsThatFit(metrics, ({ length }) => length)) {
     const conditions = allOf([

@@ -10,39 +10,81 @@ export interface ValueColumns {
   readonly stale: Uint8Array | undefined;
 }
 
+/** Points from `start` to before `end`, in order of time. */
+interface Run {
+  readonly start: number;
+  readonly end: number;
+}
+
 /** The same points in order of time; of several with the same time, the last one. */
 export function inTimeOrder(columns: ValueColumns): ValueColumns {
-  const { timestampsMs } = columns;
-  if (isRising(timestampsMs)) return columns;
-  const order = keepLast(orderOf(timestampsMs), timestampsMs);
-  const pick = (column: Float64Array): Float64Array => Float64Array.from(order, (index) => column[index]!);
-  return {
-    timestampsMs: pick(timestampsMs),
-    values: pick(columns.values),
-    startTimestampsMs: columns.startTimestampsMs && pick(columns.startTimestampsMs),
-    stale: columns.stale && Uint8Array.from(order, (index) => columns.stale![index]!),
+  const runs = runsOf(columns.timestampsMs);
+  return runs.length <= 1 ? columns : (concatenated(columns, runs) ?? sorted(columns));
+}
+
+/** The longest runs of strictly rising times. */
+function runsOf(times: Float64Array): Run[] {
+  const runs: Run[] = [];
+  let start = 0;
+  for (let index = 1; index <= times.length; index++) {
+    if (index < times.length && times[index]! > times[index - 1]!) continue;
+    runs.push({ start, end: index });
+    start = index;
+  }
+  return runs;
+}
+
+/** The usual case: runs that do not overlap in time. Whole runs are copied, because these are all points of large queries. */
+function concatenated(columns: ValueColumns, runs: Run[]): ValueColumns | undefined {
+  const { timestampsMs: times } = columns;
+  runs.sort((left, right) => times[left.start]! - times[right.start]!);
+  for (let run = 1; run < runs.length; run++)
+    if (times[runs[run]!.start]! <= times[runs[run - 1]!.end - 1]!) return undefined;
+  const copy = <Numbers extends Float64Array | Uint8Array>(from: Numbers, to: Numbers): Numbers => {
+    let at = 0;
+    for (const { end, start } of runs) {
+      to.set(from.subarray(start, end), at);
+      at += end - start;
+    }
+    return to;
   };
+  return columnsBy(columns, {
+    floats: (from) => copy(from, new Float64Array(from.length)),
+    bytes: (from) => copy(from, new Uint8Array(from.length)),
+  });
 }
 
-function isRising(times: Float64Array): boolean {
-  for (let index = 1; index < times.length; index++) if (times[index]! <= times[index - 1]!) return false;
-  return true;
+function sorted(columns: ValueColumns): ValueColumns {
+  const { timestampsMs: times } = columns;
+  const order = new Uint32Array(times.length);
+  for (let index = 0; index < order.length; index++) order[index] = index;
+  order.sort((left, right) => times[left]! - times[right]! || left - right);
+  let count = 0;
+  for (let at = 0; at < order.length; at++) {
+    const index = order[at]!;
+    if (at + 1 === order.length || times[order[at + 1]!] !== times[index]) order[count++] = index;
+  }
+  const pick = <Numbers extends Float64Array | Uint8Array>(from: Numbers, to: Numbers): Numbers => {
+    for (let at = 0; at < count; at++) to[at] = from[order[at]!]!;
+    return to;
+  };
+  return columnsBy(columns, {
+    floats: (from) => pick(from, new Float64Array(count)),
+    bytes: (from) => pick(from, new Uint8Array(count)),
+  });
 }
 
-/** Usually the runs do not overlap in time and only need to be concatenated. */
-function orderOf(times: Float64Array): Uint32Array {
-  const starts = [0];
-  for (let index = 1; index < times.length; index++) if (times[index]! < times[index - 1]!) starts.push(index);
-  const runs = starts.map((start, run) => ({ start, end: starts[run + 1] ?? times.length }));
-  runs.sort((left, right) => times[left.start]! - times[right.start]! || left.start - right.start);
-  const overlap = runs.some(({ start }, run) => run > 0 && times[start]! <= times[runs[run - 1]!.end - 1]!);
-  const order = Uint32Array.from(times, (_, index) => index);
-  if (overlap) return order.sort((left, right) => times[left]! - times[right]! || left - right);
-  let at = 0;
-  for (const { end, start } of runs) for (let index = start; index < end; index++) order[at++] = index;
-  return order;
-}
-
-function keepLast(order: Uint32Array, times: Float64Array): Uint32Array {
-  return order.filter((index, at) => at + 1 === order.length || times[order[at + 1]!] !== times[index]);
+function columnsBy(
+  { stale, startTimestampsMs, timestampsMs, values }: ValueColumns,
+  {
+    bytes,
+    floats,
+  }: { readonly floats: (from: Float64Array) => Float64Array; readonly bytes: (from: Uint8Array) => Uint8Array },
+): ValueColumns {
+  return {
+    timestampsMs: floats(timestampsMs),
+    values: floats(values),
+    startTimestampsMs: startTimestampsMs && floats(startTimestampsMs),
+    stale: stale && bytes(stale),
+  };
 }
