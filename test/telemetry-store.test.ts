@@ -29,7 +29,9 @@ test("/metrics counts the rows of telemetry that were written", async () => {
   });
   const taken = await server.call("/v1/logs", body);
   assert.equal(taken.status, 200);
-  const text = await (await server.call("/metrics")).text();
+  let text: string;
+  do text = await (await server.call("/metrics")).text();
+  while (!/^sounding_telemetry_journal_bytes 0$/m.test(text));
   assert.match(text, /^sounding_telemetry_rows_total\{table="logs",outcome="written"\} 1$/m);
   assert.match(text, /^sounding_telemetry_insert_duration_seconds_count\{table="logs"\} 1$/m);
   assert.match(text, /^sounding_telemetry_queue_bytes 0$/m);

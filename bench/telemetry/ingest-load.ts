@@ -57,6 +57,8 @@ export async function ingest(
     }
   };
   await Promise.all(Array.from({ length: connections }, sender));
+  // Acknowledged rows are not free before they are inserted.
+  await server.untilStored();
   const seconds = (performance.now() - startMs) / 1000;
   return {
     records,

@@ -4,7 +4,7 @@
  * machine over loopback. Prints Markdown tables at the end.
  *
  * Options: `--seconds N` for each phase of load (120), `--rows N` rows of each signal for the queries (10000000),
- * `--connections N` concurrent requests (40), `--only alone,together,small,fill,store` for some phases only.
+ * `--connections N` concurrent requests (40), `--journal on|off` (on), `--only alone,together,small,fill,store` for some phases only.
  */
 import { parseArgs } from "node:util";
 import { describeMachine } from "../processes.ts";
@@ -21,6 +21,7 @@ const { values } = parseArgs({
     seconds: { type: "string" },
     rows: { type: "string" },
     connections: { type: "string", default: "40" },
+    journal: { type: "string", default: "on" },
     only: { type: "string", default: "alone,together,small,fill,store" },
   },
 });
@@ -138,7 +139,7 @@ async function diskRows(directory: string): Promise<void> {
 }
 
 if (phases.has("store")) await storeAlone();
-const server = await startMeasuredServer();
+const server = await startMeasuredServer({ journal: values.journal });
 try {
   head("what", "records/s", "CPU µs a record", "p50 ms", "p95 ms", "refused requests", "aim");
   if (phases.has("alone")) await alone(server);

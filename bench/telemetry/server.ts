@@ -18,6 +18,8 @@ export interface MeasuredServer {
   send(path: string, otlp: Uint8Array): Promise<void>;
   /** The same as `post` for a request without a body. */
   get(path: string): Promise<Posted>;
+  /** Resolves when the store has everything that was acknowledged. */
+  untilStored(): Promise<void>;
   /** Resolves when merging has finished, or after two minutes. */
   untilQuiet(): Promise<void>;
   /** The same, when past hours have been summed as well. */
@@ -52,10 +54,10 @@ async function untilReady(pool: Pool): Promise<void> {
 /** Hours are summed this long after the last write to them, so that measurements need not wait ten minutes. */
 const rollupDelayMs = 15_000;
 
-export async function startMeasuredServer(): Promise<MeasuredServer> {
+export async function startMeasuredServer({ journal = "on" } = {}): Promise<MeasuredServer> {
   const directory = mkdtempSync(join(tmpdir(), "sounding-bench-telemetry-"));
   const configPath = join(directory, "sounding.yaml");
-  writeFileSync(configPath, `telemetry: { rollup_delay_ms: ${rollupDelayMs} }\n`);
+  writeFileSync(configPath, `telemetry: { rollup_delay_ms: ${rollupDelayMs}, journal: "${journal}" }\n`);
   const cli = join(import.meta.dirname, "../../packages/cli/src/main.ts");
   const options = ["--json", "--port", "0", "--data-dir", directory, "--config", configPath];
   const server = start({
@@ -94,6 +96,13 @@ export async function startMeasuredServer(): Promise<MeasuredServer> {
       }
     },
     get: (path) => exchange({ method: "GET", path, headers: { authorization } }),
+    async untilStored() {
+      for (;;) {
+        const { text } = await exchange({ method: "GET", path: "/metrics" });
+        if (/^sounding_telemetry_journal_bytes 0$/m.test(text)) return;
+        await sleep(50);
+      }
+    },
     untilQuiet: () => untilQuiet(storePid, 4),
     async untilSummed() {
       await untilQuiet(storePid, 4);

@@ -1,5 +1,6 @@
 /** Reacting to an `AbortSignal`: listeners that are always removed, waits that end early, the abort as an error. */
 import { setTimeout as delay } from "node:timers/promises";
+import type { AbortSource } from "./cancellation.ts";
 import { AppError } from "./errors.ts";
 
 /** Calls `callback` when the signal aborts, or immediately if it already has. Disposing removes the listener. */
@@ -27,7 +28,7 @@ export async function sleep(durationMs: number, signal: AbortSignal): Promise<vo
 }
 
 /** Why a call was cancelled: the signal's own reason if it is an `AppError`. */
-export function abortReason(signal: AbortSignal): AppError {
+export function abortReason(signal: Pick<AbortSource, "reason">): AppError {
   if (signal.reason instanceof AppError) return signal.reason;
   return new AppError("client_closed", "The call was cancelled.", { cause: signal.reason });
 }

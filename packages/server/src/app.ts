@@ -99,6 +99,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
       : createDisabledStore(),
   );
   metrics.watchTelemetryQueue(() => store.queuedBytes());
+  metrics.watchTelemetryJournal(() => store.journalBytes());
   metrics.watchWaitingReads(() => store.waitingReads());
   const tracePresets = createTracePresets({
     slowTraceMs: config.telemetry.slow_trace_ms,

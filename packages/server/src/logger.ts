@@ -2,11 +2,12 @@
  * Writes the log, as JSON lines or as lines for people: `error` requires an operator's attention, `warn` reports a problem that
  * was handled, `info` has one line per request. Secrets are redacted here.
  */
-import { setTimeout } from "node:timers/promises";
+import { setTimeout as setTimeoutPromise } from "node:timers/promises";
 import pino from "pino";
 import { renderLogLine, type LogLineStyle } from "./log-line.ts";
+import { toLogLine, type LogFields } from "./log-record.ts";
 
-export type LogFields = Record<string, unknown>;
+export { redactText, type LogFields } from "./log-record.ts";
 
 export interface Logger {
   debug(fields: LogFields, message: string): void;
@@ -26,33 +27,6 @@ export const logLevels = ["debug", "info", "warn", "error", "silent"] as const;
 export const logFormats = ["auto", "json", "text"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/**
- * Sounding's keys (sk-…), bearer tokens, Basic credentials, passwords in URLs, and JSON members with the name of a secret.
- * A key needs a word boundary before it, so that `task-…` is not one. Applied to the serialized line, so that it covers
- * nested fields.
- */
-const secretText =
-  /(?<![A-Za-z0-9])(sk-[\w-]{4})[\w-]{8,}|(\bBearer\s+)[^\s"'\\]+|(\bBasic\s+)[A-Za-z0-9+/]{20,}={0,2}|(:\/\/[^\s/:@"']+:)[^\s@"']+(?=@)|("(?:authorization|x-api-key|api-key|api_key|apiKey|password|secret|cookie)":")[^"]*/gi;
-
-/** The text with its secrets redacted. */
-export function redactText(text: string): string {
-  return text.replace(
-    secretText,
-    (_match, key?: string, bearer?: string, basic?: string, url?: string, member?: string) =>
-      `${key ?? bearer ?? basic ?? url ?? member ?? ""}[redacted]`,
-  );
-}
-
-function describeError(error: unknown): unknown {
-  if (!(error instanceof Error)) return error;
-  return {
-    type: error.name,
-    message: error.message,
-    stack: error.stack,
-    ...(error.cause === undefined ? {} : { cause: describeError(error.cause) }),
-  };
-}
-
 /** One system call writes many lines: at 10,000 lines a second, a call per line would be a tenth of the server's work. */
 const bufferBytes = 32_768;
 const flushIntervalMs = 50;
@@ -62,28 +36,45 @@ const closeTimeoutMs = 2_000;
 /** Unread output beyond this is dropped. */
 const waitingBytes = 16_777_216;
 
-interface Destination extends pino.DestinationStream {
+interface LogOutput {
+  write(line: string, isUrgent: boolean): void;
   close(): Promise<void>;
 }
 
-function bufferedStandardError(): Destination {
+/** Gathers lines as text: a write to pino's file costs more than the line. Warnings and errors are passed on at once. */
+function bufferedStandardError(): LogOutput {
+  let lines = "";
+  let timer: NodeJS.Timeout | undefined;
+  const pass = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (lines === "") return;
+    // Given a string, pino would measure and copy its whole buffer.
+    file.write(Buffer.from(lines) as unknown as string);
+    lines = "";
+  };
+  // Before pino's own listener, which writes what it has when the process exits.
+  process.once("exit", pass);
   const file = pino.destination({
     dest: 2,
     sync: false,
-    minLength: bufferBytes,
     maxWrite: 2 * bufferBytes,
     maxLength: waitingBytes,
-    periodicFlush: flushIntervalMs,
     contentMode: "buffer",
   });
   return {
-    // Given a string, pino measures and copies its whole buffer for every line: half of a call's memory, a tenth of its time.
-    write: (line) => file.write(Buffer.from(line) as unknown as string),
+    write(line, isUrgent) {
+      lines += line;
+      if (isUrgent || lines.length >= bufferBytes) pass();
+      else timer ??= setTimeout(pass, flushIntervalMs).unref();
+    },
     async close() {
+      pass();
+      process.off("exit", pass);
       const flushed = new Promise<void>((resolve) => {
         file.flush(() => resolve());
       });
-      await Promise.race([flushed, setTimeout(closeTimeoutMs, undefined, { ref: false })]);
+      await Promise.race([flushed, setTimeoutPromise(closeTimeoutMs, undefined, { ref: false })]);
       // Otherwise pino writes the rest when the process exits, and blocks while nothing reads it.
       file.destroy();
     },
@@ -99,24 +90,27 @@ export interface LoggerOptions {
 
 export function createLogger(level: LogLevel, { destination, text }: LoggerOptions = {}): LeveledLogger {
   const standardError = destination === undefined ? bufferedStandardError() : undefined;
-  const output = destination ?? standardError!;
-  const logger = pino(
-    {
-      level,
-      base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }) },
-      serializers: { error: describeError },
-      hooks: { streamWrite: redactText },
-    },
-    text === undefined ? output : { write: (line) => void output.write(renderLogLine(line, text)) },
-  );
-  return Object.assign(logger, {
-    setLevel(next: LogLevel) {
-      logger.level = next;
+  const output = standardError ?? { write: (line: string) => void destination!.write(line) };
+  let leastRank = logLevels.indexOf(level);
+  const writer = (each: LogLevel) => {
+    const rank = logLevels.indexOf(each);
+    const isUrgent = rank >= logLevels.indexOf("warn");
+    return (fields: LogFields, message: string): void => {
+      if (rank < leastRank) return;
+      const line = toLogLine(each, fields, message);
+      output.write(text === undefined ? line : renderLogLine(line, text), isUrgent);
+    };
+  };
+  return {
+    debug: writer("debug"),
+    info: writer("info"),
+    warn: writer("warn"),
+    error: writer("error"),
+    setLevel(next) {
+      leastRank = logLevels.indexOf(next);
     },
     close: async () => standardError?.close(),
-  });
+  };
 }
 
 export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} };

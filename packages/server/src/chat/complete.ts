@@ -4,12 +4,13 @@ import type { ChatRequest } from "../api/chat-request.ts";
 import { toAppError } from "../errors.ts";
 import type { ChatGuard } from "../guardrails/chat-guard.ts";
 import type { CallerFields } from "../http/caller.ts";
-import type { RouteInput } from "../http/route.ts";
+import type { RouteInput, RouteResponse } from "../http/route.ts";
 import type { Limiter } from "../limits/limiter.ts";
 import type { ChatCall, ChatModel } from "../engines/engine.ts";
 import type { Scope } from "../tenant.ts";
 import { reportEnd } from "../streams/report-end.ts";
 import { prepareChat } from "./prepare.ts";
+import { PreparedCall } from "./prepared-call.ts";
 import type { FinishedChat } from "../finished-call.ts";
 import { CallRecord, refusedChat } from "./call-record.ts";
 import { toFrames } from "./chunks.ts";
@@ -26,17 +27,9 @@ export interface ChatParts {
   keepsContent(scope: Scope): boolean | Promise<boolean>;
 }
 
-type ChatInput = Pick<RouteInput<ChatRequest>, "body" | "bytes" | CallerFields | "signal" | "note">;
+type ChatInput = Pick<RouteInput<ChatRequest>, "body" | "bytes" | CallerFields | "signal" | "cancellation" | "note">;
 
-export type ChatAnswer =
-  | { readonly stream: false; readonly completion: ChatCompletion; readonly headers: Readonly<Record<string, string>> }
-  | {
-      readonly stream: true;
-      readonly frames: AsyncIterable<string>;
-      readonly headers: Readonly<Record<string, string>>;
-    };
-
-export type Chat = (input: ChatInput) => Promise<ChatAnswer>;
+export type Chat = (input: ChatInput) => Promise<RouteResponse>;
 
 /** An estimate for the limits, until the engine reports usage. */
 const bytesPerToken = 4;
@@ -49,18 +42,10 @@ export function createChat(parts: ChatParts): Chat {
       guard === undefined
         ? { request: received, changes: receivedChanges }
         : await guardPrompt(guard, { request: received, changes: receivedChanges }, { signal: input.signal, record });
-    const call: ChatCall = {
-      request,
-      bytes: input.bytes,
-      changes,
-      signal: input.signal,
-      requestId: input.requestId,
-      fairnessKey: input.scope.organizationId,
-      onAttempt: (attempt) => record.attempts.push(attempt),
-    };
+    const call = new PreparedCall({ request, changes }, input, record.attempts);
     const headers = admission.headers();
     if (request.stream !== true) {
-      return { stream: false, completion: await complete(model, call, { record, guard }), headers };
+      return { kind: "json", value: await complete(model, call, { record, guard }), headers };
     }
     const includeUsage = request.stream_options?.include_usage === true;
     const modelChunks = model.stream(call);
@@ -70,14 +55,14 @@ export function createChat(parts: ChatParts): Chat {
         choiceCount: request.n ?? 1,
         onWithheld: () => record.onWithheld(),
       }) ?? modelChunks;
-    const frames = toFrames(
+    const events = toFrames(
       reportEnd(chunks, (error) => record.end(error)),
       {
         includeUsage,
         observer: record,
       },
     );
-    return { stream: true, frames, headers };
+    return { kind: "events", events, headers };
   };
 }
 
@@ -137,7 +122,7 @@ async function complete(
   try {
     const answer = await model.complete(call);
     if (answer.usage !== undefined) record.onUsage(answer.usage);
-    const completion = (await guard?.completion(answer, call.signal)) ?? answer;
+    const completion = guard === undefined ? answer : ((await guard.completion(answer, call.signal)) ?? answer);
     record.onCompletion(completion);
     record.end();
     return completion;

@@ -78,6 +78,21 @@ export const telemetry = Type.Object(
       "Size of one organization's share of the write queue; more is a 429, so one organization cannot fill the queue.",
       limitsInput("OpenTelemetry data", "rate_limited"),
     ),
+    journal: Type.Enum(["on", "off"], {
+      default: "on",
+      description:
+        "`on`: acknowledge rows once they are flushed to a journal in `storage.data_dir`, and insert them in large groups up to a second later; rows are accepted while the store is down. `off`: acknowledge rows once the store has them.",
+    }),
+    journal_bytes: bytes(
+      1_073_741_824,
+      "Size of the journal: rows of all organizations that are not in the store yet. When it is full, senders wait up to `write_timeout_ms` and get a 503.",
+      limitsInput("OpenTelemetry data", "overloaded"),
+    ),
+    organization_journal_bytes: bytes(
+      268_435_456,
+      "Size of one organization's share of the journal. When it is full, the organization's senders wait up to `write_timeout_ms` and get a 429.",
+      limitsInput("OpenTelemetry data", "rate_limited"),
+    ),
     rollups: Type.Boolean({
       default: true,
       description:
@@ -85,7 +100,7 @@ export const telemetry = Type.Object(
     }),
     rollup_delay_ms: milliseconds(
       600_000,
-      "How long no row of an hour must have been written before the hour is summed. Keep it above `write_timeout_ms`.",
+      "How long no row of an hour must have been written before the hour is summed. Keep it above a minute, and above `write_timeout_ms`.",
     ),
     slow_trace_ms: milliseconds(10_000, "Duration from which a span makes its trace one of `slow_traces`."),
     trace_presets: tracePresets,

@@ -4,6 +4,7 @@
  */
 import type { ChatCompletion, ChatCompletionChunk } from "../api/chat-answer.ts";
 import type { ChatRequest } from "../api/chat-request.ts";
+import type { AbortSource } from "../cancellation.ts";
 import type { TargetTimeouts } from "../config/engines/upstream.ts";
 import type { ErrorCode } from "../errors.ts";
 
@@ -19,6 +20,8 @@ export interface ChatCall {
   readonly changes: Readonly<Record<string, unknown>>;
   /** Aborted when the client disconnects or the request times out; the engine stops its work at once. */
   readonly signal: AbortSignal;
+  /** The source of `signal`, for engines that can do without an `AbortSignal`; absent: the signal itself. */
+  readonly cancellation?: AbortSource | undefined;
   /** Sent to remote engines as `x-request-id`, so that both logs have the same ID. */
   readonly requestId?: string | undefined;
   /** Calls with the same key share one turn in the queues of local engines: the organization's ID. Never sent anywhere. */

@@ -35,8 +35,9 @@ export async function readJsonBody(
     });
   }
   const bytes = await readBody(request, limits);
-  const value = bytes.length === 0 && whenEmpty !== undefined ? whenEmpty : await parseJson(bytes, limits);
-  return { bytes, value };
+  if (bytes.length === 0 && whenEmpty !== undefined) return { bytes, value: whenEmpty };
+  const parsed = parseJson(bytes, limits);
+  return { bytes, value: parsed instanceof Promise ? await parsed : parsed };
 }
 
 /**
@@ -72,11 +73,12 @@ export function contentEncoding(request: IncomingMessage): string {
 }
 
 /** The body's bytes, decompressed. */
-async function readBody(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
+function readBody(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
   const encoding = contentEncoding(request);
   if (encoding !== "identity" && encoding !== "gzip") throw unknownEncoding(encoding, "gzip");
-  const bytes = await collectDeclared(request, limits);
-  return encoding === "identity" ? bytes : release(bytes, limits, await decompress(bytes, limits));
+  const collected = collectDeclared(request, limits);
+  if (encoding === "identity") return collected;
+  return collected.then(async (bytes) => release(bytes, limits, await decompress(bytes, limits)));
 }
 
 /** The bytes of a body that is always compressed by Snappy, also if no header says so. */

@@ -10,6 +10,8 @@ export interface BodyLimits {
   readonly charge: MemoryCharge;
 }
 
+const noBytes = Buffer.alloc(0);
+
 /** The error for a body above the limit. */
 export function tooLarge(limitBytes: number): AppError {
   return new AppError(
@@ -44,18 +46,19 @@ export function collectBody(
       if (declaredBytes > limitBytes + frameBytes) throw tooLarge(limitBytes);
       charge.add(declaredBytes);
     }
-    let whole: Buffer | undefined = declaredBytes === undefined ? undefined : Buffer.allocUnsafe(declaredBytes);
+    /** For a body of declared length: the first chunk if it has everything, else a buffer that is filled. */
+    let whole: Buffer | undefined;
     const chunks: Buffer[] = [];
     let length = 0;
     const take = (chunk: Buffer): void => {
       try {
         if (length + chunk.length > limitBytes + frameBytes) throw tooLarge(limitBytes);
-        if (whole === undefined) {
+        if (declaredBytes === undefined) {
           // Twice: for the chunks, and for the buffer that they are copied to.
           charge.add(chunk.length * 2);
           chunks.push(chunk);
-        } else if (length === 0 && chunk.length === whole.length) whole = chunk;
-        else chunk.copy(whole, length);
+        } else if (length === 0 && chunk.length === declaredBytes) whole = chunk;
+        else chunk.copy((whole ??= Buffer.allocUnsafe(declaredBytes)), length);
         length += chunk.length;
       } catch (error) {
         source.off("data", take).pause();
@@ -64,16 +67,16 @@ export function collectBody(
     };
     source.on("data", take);
     let ended = false;
-    source.once("end", () => {
+    source.on("end", () => {
       ended = true;
-      if (whole !== undefined) resolve(whole);
+      if (declaredBytes !== undefined) resolve(whole ?? noBytes);
       else resolve(concatChunks(chunks, length).finally(() => charge.remove(length)));
     });
-    source.once("close", () => {
+    source.on("close", () => {
       // Every request closes; creating an error each time would cost more than everything else here.
       if (!ended) reject(new AppError("client_closed", "The client disconnected before its request was complete."));
     });
-    source.once("error", (error) =>
+    source.on("error", (error) =>
       reject(new AppError("invalid_request", "The body could not be read.", { cause: error })),
     );
   });

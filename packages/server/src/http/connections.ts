@@ -27,7 +27,7 @@ export class Connections {
     });
   }
 
-  /** Counts a request until its response ends. @returns false, and closes the connection, when too many are waiting */
+  /** Counts a request until `leave`. @returns false, and closes the connection, when too many are waiting */
   admit(response: ServerResponse): boolean {
     const { socket } = response.req;
     const waiting = this.#waiting.get(socket);
@@ -37,8 +37,12 @@ export class Connections {
       return false;
     }
     waiting.add(response);
-    response.once("close", () => waiting.delete(response));
     return true;
+  }
+
+  /** Ends the count of a request that was admitted. */
+  leave(response: ServerResponse): void {
+    this.#waiting.get(response.req.socket)?.delete(response);
   }
 }
 

@@ -19,10 +19,41 @@ const scanStepBytes = 65_536;
 /** From this size on, decoding and parsing get a time slice each. */
 const largeBytes = 1_048_576;
 
-/** @throws AppError invalid_json, payload_too_large, or what the charge throws */
-export async function parseJson(bytes: Buffer, { charge, maxValues }: JsonLimits): Promise<unknown> {
+/** Up to this size, a body is parsed in one step. */
+const smallBytes = 16_384;
+
+/**
+ * @returns a promise for large bodies only
+ * @throws AppError invalid_json, payload_too_large, or what the charge throws
+ */
+export function parseJson(bytes: Buffer, limits: JsonLimits): unknown {
   if (bytes.length === 0) throw new AppError("invalid_json", "The body is empty; expected a JSON object.");
   if (!isUtf8(bytes)) throw new AppError("invalid_json", "The body is not valid UTF-8.");
+  return bytes.length <= smallBytes
+    ? measureStep("parse", () => parseSmallJson(bytes, limits))
+    : parseLargeJson(bytes, limits);
+}
+
+function parseSmallJson(bytes: Buffer, { charge, maxValues }: JsonLimits): unknown {
+  const scan = new JsonScan(bytes, maxValues);
+  scan.run(bytes.length);
+  const textBytes = textSize(bytes);
+  charge.add(textBytes * 2 + scan.values * bytesPerValue);
+  try {
+    return JSON.parse(bytes.toString("utf8")) as unknown;
+  } catch (error) {
+    throw notJson(error);
+  } finally {
+    charge.remove(textBytes);
+  }
+}
+
+/** V8 stores text beyond Latin-1 with two bytes per character. */
+function textSize(bytes: Buffer): number {
+  return isAscii(bytes) ? bytes.length : bytes.length * 2;
+}
+
+async function parseLargeJson(bytes: Buffer, { charge, maxValues }: JsonLimits): Promise<unknown> {
   const scan = new JsonScan(bytes, maxValues);
   const yielder = new CooperativeYield();
   for (let end = 0; end < bytes.length;) {
@@ -30,8 +61,7 @@ export async function parseJson(bytes: Buffer, { charge, maxValues }: JsonLimits
     scan.run(end);
     if (yielder.isDue(longStep)) await yielder.yield();
   }
-  // V8 stores text beyond Latin-1 with two bytes per character.
-  const textBytes = isAscii(bytes) ? bytes.length : bytes.length * 2;
+  const textBytes = textSize(bytes);
   charge.add(textBytes * 2 + scan.values * bytesPerValue);
   const isLarge = bytes.length >= largeBytes;
   if (isLarge) await yielder.yield();

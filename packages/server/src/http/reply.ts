@@ -25,8 +25,8 @@ export function replyText(
 ): void {
   const length = Buffer.byteLength(text);
   response.writeHead(status, { ...responseHeaders, "content-type": type, "content-length": length, ...headers });
-  // As text, which Node sends together with the headers; it writes a buffer separately.
-  response.end(text);
+  // As text, which Node sends together with the headers; it writes a buffer separately. ASCII takes the shorter way.
+  response.end(text, length === text.length ? "latin1" : "utf8");
 }
 
 export function replyBytes(

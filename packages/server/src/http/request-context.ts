@@ -1,6 +1,7 @@
 /** One request and its response: ID, cancellation, cost, and the fields of its log line. */
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { Cancellation } from "../cancellation.ts";
 import { AppError, type ErrorCode } from "../errors.ts";
 import { redactText, type LogFields } from "../logger.ts";
 import type { ResponseTarget } from "./reply.ts";
@@ -23,6 +24,7 @@ export interface FinishedRequest {
   readonly fields: LogFields;
 }
 
+const noFields: LogFields = {};
 const requestIdPattern = /^[\w.:-]{1,128}$/;
 
 /** Whether an ID can be logged: it breaks no log line, and is not a key in the wrong header. */
@@ -37,7 +39,6 @@ export class RequestContext implements ResponseTarget, IndexedSetMember {
   readonly operation: string;
   readonly requestId: string;
   readonly cost: RequestCost;
-  readonly fields: LogFields = {};
   /** Headers of every response to this request. */
   responseHeaders: ResponseHeaders = {};
   scope: Scope | undefined;
@@ -45,7 +46,8 @@ export class RequestContext implements ResponseTarget, IndexedSetMember {
   readonly clientAddress: string | undefined;
   outcome: "ok" | ErrorCode = "ok";
   readonly #startMs = performance.now();
-  readonly #controller = new AbortController();
+  readonly cancellation = new Cancellation();
+  #fields: LogFields | undefined;
   readonly #onFinished: (request: RequestContext) => void;
   /** Serving and the response: both must end. */
   #openParts = 2;
@@ -68,12 +70,14 @@ export class RequestContext implements ResponseTarget, IndexedSetMember {
     this.requestId = typeof given === "string" && isSafeId(given) ? given : `req_${randomUUID()}`;
     this.cost = new RequestCost(target.operation, this.requestId);
     this.#onFinished = onFinished;
-    target.response.once("close", () => {
-      if (!target.response.writableFinished) {
-        this.abort(new AppError("client_closed", "The client closed the connection."));
-      }
-      this.#endPart();
-    });
+  }
+
+  /** Call it once, when the response is sent or its connection has closed. */
+  closed(): void {
+    if (!this.response.writableFinished) {
+      this.abort(new AppError("client_closed", "The client closed the connection."));
+    }
+    this.#endPart();
   }
 
   /** Call it once, when serving has ended. */
@@ -88,17 +92,17 @@ export class RequestContext implements ResponseTarget, IndexedSetMember {
 
   /** Aborts when the client disconnects or the server stops; the reason is an AppError. */
   get signal(): AbortSignal {
-    return this.#controller.signal;
+    return this.cancellation.signal;
   }
 
   abort(reason: AppError): void {
-    if (this.#controller.signal.aborted) return;
+    if (this.cancellation.aborted) return;
     if (this.outcome === "ok") this.outcome = reason.code;
-    this.#controller.abort(reason);
+    this.cancellation.abort(reason);
   }
 
   note(fields: LogFields): void {
-    Object.assign(this.fields, fields);
+    this.#fields = this.#fields === undefined ? fields : { ...this.#fields, ...fields };
   }
 
   finished(): FinishedRequest {
@@ -110,7 +114,7 @@ export class RequestContext implements ResponseTarget, IndexedSetMember {
       mainThreadMs: this.cost.mainThreadMs,
       storeMs: this.cost.storeMs,
       outcome: this.outcome,
-      fields: this.fields,
+      fields: this.#fields ?? noFields,
     };
   }
 }

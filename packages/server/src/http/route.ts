@@ -1,5 +1,6 @@
 /** A route, which a feature provides to http/: an operation and the function that serves it. */
 import type { Operation } from "../api/operation.ts";
+import type { AbortSource } from "../cancellation.ts";
 import type { AppError } from "../errors.ts";
 import type { LogFields } from "../logger.ts";
 import type { MemoryBudget, MemoryCharge } from "../memory-budget.ts";
@@ -27,6 +28,8 @@ export interface RouteInput<Body> {
   readonly clientAddress: string | undefined;
   /** Aborts when the client disconnects or the server stops. */
   readonly signal: AbortSignal;
+  /** The source of `signal`, for those who can do without an `AbortSignal`. */
+  readonly cancellation: AbortSource;
   /** The request's memory: charge it before you allocate in proportion to the input or the result. */
   readonly memory: MemoryCharge;
   /** Adds fields to the request's log line. */

@@ -18,11 +18,12 @@ import { errorLine, resetConnection, writeBytes, writeEvents } from "./stream-wr
 import type { RequestContext } from "./request-context.ts";
 import type { FailedKeys } from "./failed-keys.ts";
 import { readForm, type SpooledForm } from "./form.ts";
-import { queryOf, readQueryBody } from "./query-body.ts";
+import { readQueryBody } from "./query-body.ts";
 import { replyBytes, replyEmpty, replyError, replyJson, replyText } from "./reply.ts";
 import type { RequestOriginOf } from "./request-origin.ts";
-import type { ErrorWriter, Route, RouteResponse, RouteInput } from "./route.ts";
+import type { ErrorWriter, Route, RouteResponse } from "./route.ts";
 import type { PathParameters } from "./router.ts";
+import { ServedInput } from "./served-input.ts";
 import { discardUnreadBody } from "./unread-body.ts";
 
 export interface ServeContext {
@@ -54,6 +55,10 @@ export function shutdownError(): AppError {
 /** Sets the headers of every response, errors included. */
 export function setCommonHeaders(context: RequestContext, server: ServeContext): void {
   const { cors_origins: origins } = server.settings;
+  if (origins.length === 0 && !server.isClosing()) {
+    context.responseHeaders = { "x-request-id": context.requestId };
+    return;
+  }
   context.responseHeaders = {
     "x-request-id": context.requestId,
     ...(server.isClosing() ? { connection: "close" } : undefined),
@@ -75,55 +80,59 @@ export async function serveRequest(
   let charge: MemoryCharge | undefined;
   let form: SpooledForm | undefined;
   let admission: RequestAdmission | undefined;
+  // Awaiting a value that is there would still cost a turn of the microtask queue.
   try {
-    const admitted = await admitRequest(context, route.operation, server);
+    const admitting = admitRequest(context, route.operation, server);
+    const admitted = admitting instanceof Promise ? await admitting : admitting;
     ({ admission } = admitted);
     const { scope } = admitted;
     charge = (route.memory ?? server.memory).open(context.scope?.organizationId ?? "");
     form = route.form === undefined ? undefined : readForm(context.request, route.form, charge);
-    const { bytes, value } = await read(context, { route, charge }, server);
+    const reading = read(context, { route, charge }, server);
+    const body = reading instanceof Promise ? await reading : reading;
+    const parts = { scope, read: body, form, path, memory: charge, originOf: server.originOf };
     const { body: schema } = route.operation;
-    const body = schema === undefined ? undefined : measureStep("validate", () => validate(schema, value));
-    const input = {
-      // `route` tied the function to the type of its operation's body; here the value is only validated.
-      body: body as never,
-      bytes,
-      form,
-      scope,
-      session: context.session,
-      origin: () => server.originOf(context.request),
-      path,
-      query: queryOf(context.request),
-      headers: context.request.headers,
-      requestId: context.requestId,
-      clientAddress: context.clientAddress,
-      signal: context.signal,
-      memory: charge,
-      note: (fields) => context.note(fields),
-    } satisfies RouteInput<never>;
-    const result = await measureStep("serve", () => route.serve(input));
+    if (schema !== undefined) measureStep("validate", () => validate(schema, body.value));
+    const serving = measureStep("serve", () => route.serve(new ServedInput(context, parts)));
+    const result = serving instanceof Promise ? await serving : serving;
     if (form === undefined && discardUnreadBody(context.request, context.response)) closeConnection(context);
-    await send(context, result, server);
+    const sending = send(context, result, server);
+    if (sending !== undefined) await sending;
   } catch (thrown) {
     failRequest(context, thrown, { logger: server.logger, write: route.writeError });
   } finally {
     charge?.release();
     context.cost.end();
     admission?.settle();
-    await form?.close();
+    if (form !== undefined) await form.close();
     context.served();
   }
 }
 
 /** @throws AppError as `authorize` and the limits do */
-export async function admitRequest(
+export function admitRequest(
   context: RequestContext,
   operation: Operation,
   server: ServeContext,
-): Promise<{ readonly scope: Scope; readonly admission: RequestAdmission | undefined }> {
+): AdmittedRequest | Promise<AdmittedRequest> {
   // Functions of operations without a permission do not read the scope.
   if (operation.permission === "none") return { scope: undefined as never, admission: undefined };
-  const scope = await authorize(context, operation, server);
+  const scope = authorize(context, operation, server);
+  return scope instanceof Promise
+    ? scope.then((authorized) => admitScope(context, { scope: authorized, operation }, server))
+    : admitScope(context, { scope, operation }, server);
+}
+
+interface AdmittedRequest {
+  readonly scope: Scope;
+  readonly admission: RequestAdmission | undefined;
+}
+
+function admitScope(
+  context: RequestContext,
+  { operation, scope }: { readonly scope: Scope; readonly operation: Operation },
+  server: ServeContext,
+): AdmittedRequest {
   context.cost.organizationId = scope.organizationId;
   const admission = server.admitRequest?.(scope, operation);
   if (admission !== undefined) {
@@ -134,16 +143,19 @@ export async function admitRequest(
 }
 
 /** Checks the request's key or session, and its permission. @throws AppError */
-export async function authorize(
+export function authorize(
   context: RequestContext,
   { permission }: Operation,
   server: ServeContext,
-): Promise<Scope> {
+): Scope | Promise<Scope> {
   if (permission === "none") throw new Error("The operation needs no key.");
+  const requirePermission = (scope: Scope): Scope => {
+    context.scope = scope;
+    if (permission !== "any") scope.require(permission);
+    return scope;
+  };
   const scope = authenticateRequest(context, permission, server);
-  context.scope = scope instanceof Promise ? await scope : scope;
-  if (permission !== "any") context.scope.require(permission);
-  return context.scope;
+  return scope instanceof Promise ? scope.then(requirePermission) : requirePermission(scope);
 }
 
 function authenticateRequest(
@@ -176,20 +188,35 @@ function read(
   return queryAsBody === true ? readQueryBody(request, limits, body) : readJsonBody(request, limits);
 }
 
-async function send(context: RequestContext, result: RouteResponse, { settings, logger }: ServeContext): Promise<void> {
-  const { signal } = context;
-  const streams = result.kind === "events" || result.kind === "lines" || result.kind === "stream";
-  // A stream is started even then, so that its source sees the abort and cleans up.
-  if (signal.aborted && !streams) throw signal.reason;
+/** @returns a promise for streams only */
+function send(context: RequestContext, result: RouteResponse, server: ServeContext): Promise<void> | undefined {
+  // A stream is started even if the request is aborted, so that its source sees the abort and cleans up.
+  if (result.kind === "events" || result.kind === "lines" || result.kind === "stream")
+    return sendStream(context, result, server);
+  if (context.cancellation.aborted) throw context.cancellation.reason;
   switch (result.kind) {
     case "json":
-      return measureStep("respond", () => replyJson(context, result.status ?? 200, result.value, result.headers));
+      measureStep("respond", () => replyJson(context, result.status ?? 200, result.value, result.headers));
+      break;
     case "text":
-      return replyText(context, 200, result, result.headers);
+      replyText(context, 200, result, result.headers);
+      break;
     case "bytes":
-      return replyBytes(context, 200, result, result.headers);
+      replyBytes(context, 200, result, result.headers);
+      break;
     case "empty":
-      return replyEmpty(context, result.status, result.headers);
+      replyEmpty(context, result.status, result.headers);
+  }
+  return undefined;
+}
+
+async function sendStream(
+  context: RequestContext,
+  result: Extract<RouteResponse, { readonly kind: "events" | "lines" | "stream" }>,
+  { settings, logger }: ServeContext,
+): Promise<void> {
+  const { signal } = context;
+  switch (result.kind) {
     case "stream": {
       const { bytes, type, headers } = result;
       const error = await writeBytes(context, bytes, { headers: { "content-type": type, ...headers }, signal });
@@ -228,7 +255,7 @@ export function failRequest(
   { logger, write }: { readonly logger: Logger; readonly write: ErrorWriter | undefined },
 ): void {
   // After an abort, other failures are its consequences.
-  const error = noteFailure(context, context.signal.aborted ? context.signal.reason : thrown, logger);
+  const error = noteFailure(context, context.cancellation.aborted ? context.cancellation.reason : thrown, logger);
   if (context.response.headersSent) context.response.destroy();
   else if (!context.response.destroyed) replyError(context, error, { write });
 }

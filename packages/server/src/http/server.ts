@@ -5,7 +5,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { IndexedSet } from "../indexed-set.ts";
-import type { Logger } from "../logger.ts";
+import type { LogFields, Logger } from "../logger.ts";
 import { MemoryBudget } from "../memory-budget.ts";
 import type { AdmitRequest } from "./request-admission.ts";
 import type { KeyCheck } from "./authenticate.ts";
@@ -107,6 +107,11 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
   const begin = (request: IncomingMessage, response: ServerResponse, operation: string): RequestContext => {
     const clientAddress = clientAddressOf(request.socket, request.headers);
     const context = new RequestContext({ request, response, operation, clientAddress }, onFinished);
+    // One listener for both, since every request pays for each.
+    response.on("close", () => {
+      connections.leave(response);
+      context.closed();
+    });
     open.add(context);
     setCommonHeaders(context, serveContext);
     return context;
@@ -170,21 +175,29 @@ function createNodeServer(settings: HttpSettings, upgrades: WebSocketUpgrades): 
 function finish(context: RequestContext, { logger, observe }: HttpServerParts): void {
   const finished = context.finished();
   observe(finished);
-  const { fields, durationMs, mainThreadMs, storeMs, ...head } = finished;
-  logger.info(
-    {
-      request_id: context.requestId,
-      ...head,
-      path: context.request.url?.split("?", 1)[0],
-      duration_ms: Math.round(durationMs * 10) / 10,
-      cpu_ms: Math.round(mainThreadMs * 10) / 10,
-      ...(storeMs === 0 ? {} : { store_ms: Math.round(storeMs * 10) / 10 }),
-      client_address: context.clientAddress,
-      organization_id: context.scope?.organizationId,
-      project: context.scope?.projectName,
-      key_id: context.scope?.key.keyId,
-      ...fields,
-    },
-    "request",
-  );
+  const { durationMs, mainThreadMs, storeMs, fields } = finished;
+  const { scope } = context;
+  const line: LogFields = {
+    request_id: context.requestId,
+    operation: finished.operation,
+    method: finished.method,
+    status: finished.status,
+    outcome: finished.outcome,
+    path: pathWithoutQuery(context.request.url),
+    duration_ms: Math.round(durationMs * 10) / 10,
+    cpu_ms: Math.round(mainThreadMs * 10) / 10,
+    store_ms: storeMs === 0 ? undefined : Math.round(storeMs * 10) / 10,
+    client_address: context.clientAddress,
+    organization_id: scope?.organizationId,
+    project: scope?.projectName,
+    key_id: scope?.key.keyId,
+  };
+  // Cheaper than spreading the fields, which makes the line an object without a known shape.
+  for (const name in fields) line[name] = fields[name];
+  logger.info(line, "request");
+}
+
+function pathWithoutQuery(url: string | undefined): string | undefined {
+  const end = url?.indexOf("?") ?? -1;
+  return end === -1 ? url : url!.slice(0, end);
 }

@@ -173,10 +173,16 @@ function messageSocket(webSocket: WebSocket): MessageSocket {
 
 /** Ends the request of a key that is no longer valid. Other failures of the check pass. */
 function checkKey(context: RequestContext, { operation }: Route, server: ServeContext): void {
-  authorize(context, operation, server).catch((thrown: unknown) => {
+  const refuse = (thrown: unknown): void => {
     const error = toAppError(thrown);
     if (error.status === 401 || error.status === 403) context.abort(error);
-  });
+  };
+  try {
+    const scope = authorize(context, operation, server);
+    if (scope instanceof Promise) scope.catch(refuse);
+  } catch (thrown) {
+    refuse(thrown);
+  }
 }
 
 /** Finds clients that disappeared without closing their connection. */

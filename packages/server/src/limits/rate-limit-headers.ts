@@ -1,26 +1,42 @@
 /** The `x-ratelimit-…` response headers, like OpenAI's: https://platform.openai.com/docs/guides/rate-limits */
 import { formatDuration } from "./duration.ts";
+import type { Limits } from "../tenant.ts";
 import type { LimitedSubject } from "./subject.ts";
 import { remainingTokens, refillMs } from "./token-bucket.ts";
 
 /** The current headers: for each kind of limit, the one with the least left; none for what has no limit. */
 export function rateLimitHeaders(subjects: readonly LimitedSubject[], nowMs: number): Record<string, string> {
   const headers: Record<string, string> = {};
-  for (const { name, bucket, limit } of rates) {
-    const tightest = tightestOf(subjects, { bucket, limit }, nowMs);
+  for (const rate of rates) {
+    const tightest = tightestOf(subjects, rate, nowMs);
     if (tightest === undefined) continue;
-    headers[`x-ratelimit-limit-${name}`] = String(tightest.limit);
-    headers[`x-ratelimit-remaining-${name}`] = String(tightest.remaining);
-    headers[`x-ratelimit-reset-${name}`] = formatDuration(tightest.resetMs);
+    headers[rate.limitHeader] = String(tightest.limit);
+    headers[rate.remainingHeader] = String(tightest.remaining);
+    headers[rate.resetHeader] = formatDuration(tightest.resetMs);
   }
   return headers;
 }
 
 const rates = [
-  { name: "requests", bucket: "requests", limit: "requests_per_minute" },
-  { name: "tokens", bucket: "tokens", limit: "tokens_per_minute" },
-  { name: "compute-seconds", bucket: "compute", limit: "compute_seconds_per_minute" },
-] as const;
+  rateOf("requests", "requests", "requests_per_minute"),
+  rateOf("tokens", "tokens", "tokens_per_minute"),
+  rateOf("compute-seconds", "compute", "compute_seconds_per_minute"),
+];
+
+/** With the names of its headers, which would otherwise be put together for every response. */
+function rateOf<Bucket extends "requests" | "tokens" | "compute", Limit extends keyof Limits>(
+  name: string,
+  bucket: Bucket,
+  limit: Limit,
+) {
+  return {
+    bucket,
+    limit,
+    limitHeader: `x-ratelimit-limit-${name}`,
+    remainingHeader: `x-ratelimit-remaining-${name}`,
+    resetHeader: `x-ratelimit-reset-${name}`,
+  };
+}
 
 function tightestOf(
   subjects: readonly LimitedSubject[],

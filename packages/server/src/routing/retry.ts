@@ -3,6 +3,7 @@
  */
 import type { RetrySettings } from "../config/models.ts";
 import { abortReason } from "../abort.ts";
+import type { AbortSource } from "../cancellation.ts";
 import { AppError, toAppError, type ErrorCode } from "../errors.ts";
 
 /**
@@ -40,7 +41,7 @@ export function backoffMs(retries: RetrySettings, round: number, random: () => n
 }
 
 /** What an engine threw, as the error of this call: after an abort, always the abort. */
-export function callError(thrown: unknown, signal: AbortSignal): AppError {
+export function callError(thrown: unknown, signal: AbortSource): AppError {
   return signal.aborted ? abortReason(signal) : toAppError(thrown);
 }
 

@@ -10,7 +10,7 @@ import { routeAnswer, routeStream, type RoutingOptions } from "./try-routes.ts";
 export function createRouteModel(options: RoutingOptions): ChatModel {
   return {
     async complete(call) {
-      const { value, modelId } = await routeAnswer(options, call, async (target) => chatOf(target).complete(call));
+      const { value, modelId } = await routeAnswer(options, call, (target) => chatOf(target).complete(call));
       value.id = uniqueId(value.id);
       value.model = modelId;
       return value;

@@ -6,6 +6,7 @@ import { AppError, defaultRetryAfterMs } from "../errors.ts";
 import type { Attempt } from "../engines/engine.ts";
 import { pickTarget } from "./pick-target.ts";
 import { abortReason } from "../abort.ts";
+import type { AbortSource } from "../cancellation.ts";
 import { backoffMs, callError, preferError, classifyFailure } from "./retry.ts";
 import type { ModelRoute } from "./model-route.ts";
 import { TargetCall, type Target } from "./target.ts";
@@ -23,6 +24,8 @@ export interface Timing {
 /** What routing needs to know about a call of any kind. */
 export interface RoutedCall {
   readonly signal: AbortSignal;
+  /** As in `ChatCall`. */
+  readonly cancellation?: AbortSource | undefined;
   onAttempt?(attempt: Attempt): void;
 }
 
@@ -69,7 +72,7 @@ export async function tryRoute<T>(
     try {
       return await visitTarget(target, { route, call, open, timing });
     } catch (thrown) {
-      const error = callError(thrown, call.signal);
+      const error = callError(thrown, call.cancellation ?? call.signal);
       const remedy = classifyFailure(error.code);
       if (remedy === "stop" || remedy === "fallback") throw error;
       failure = preferError(failure, error);
@@ -99,7 +102,7 @@ async function visitTarget<T>(
     report("ok");
     return { value, visit, modelId: route.id };
   } catch (thrown) {
-    const error = callError(thrown, call.signal);
+    const error = callError(thrown, call.cancellation ?? call.signal);
     visit.fail(timing.nowMs(), error);
     visit.leave();
     report(error.code);

@@ -56,7 +56,7 @@ export async function* routeStream<T>(
       item = next.value;
     }
   } catch (thrown) {
-    const error = callError(thrown, call.signal);
+    const error = callError(thrown, call.cancellation ?? call.signal);
     // A failure after the first item is final for this call, but the circuit must count it.
     if (phase === "reading") opened?.visit.fail(options.timing.nowMs(), error);
     throw error;
@@ -84,14 +84,15 @@ async function tryRoutes<T>(
   call: RoutedCall,
   { options, open }: { options: RoutingOptions; open: OpenTarget<T> },
 ): Promise<OpenedTarget<T>> {
-  if (call.signal.aborted) throw abortReason(call.signal);
+  const cancellation = call.cancellation ?? call.signal;
+  if (cancellation.aborted) throw abortReason(cancellation);
   const { timing } = options;
   let failure: AppError;
   try {
     return await tryRoute(asked, call, { open, timing });
   } catch (thrown) {
     failure = toAppError(thrown);
-    if (call.signal.aborted || classifyFailure(failure.code) === "stop") throw failure;
+    if (cancellation.aborted || classifyFailure(failure.code) === "stop") throw failure;
   }
   for (const fallback of asked.fallbacks) {
     if (!options.allows(fallback.id)) continue;
@@ -99,7 +100,7 @@ async function tryRoutes<T>(
       return await tryRoute(fallback, call, { open, timing });
     } catch (thrown) {
       const error = toAppError(thrown);
-      if (call.signal.aborted) throw error;
+      if (cancellation.aborted) throw error;
       failure = preferError(failure, error);
     }
   }

@@ -1,5 +1,6 @@
 /** Metrics of the main thread: event loop delay, and CPU time by operation. */
-import { Counter, Histogram, type Registry } from "prom-client";
+import { Histogram, type Registry } from "prom-client";
+import { Counter } from "./counter.ts";
 
 interface RequestTimes {
   readonly operation: string;
@@ -33,8 +34,8 @@ export function createMainThreadMetrics(registers: Registry[]): MainThreadMetric
   });
   return {
     observeRequestTimes({ operation, mainThreadMs, storeMs }) {
-      cpuSeconds.inc({ operation }, mainThreadMs / 1000);
-      if (storeMs > 0) storeSeconds.inc({ operation }, storeMs / 1000);
+      cpuSeconds.add(mainThreadMs / 1000, operation);
+      if (storeMs > 0) storeSeconds.add(storeMs / 1000, operation);
     },
     observeLoopDelay(delayMs) {
       loopDelay.observe(delayMs / 1000);

@@ -1,5 +1,5 @@
 /** The server's own metrics, for Prometheus to scrape. Names follow https://prometheus.io/docs/practices/naming/ */
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import {
   outcomeOf,
   type FinishedCall,
@@ -7,6 +7,8 @@ import {
   type FinishedSpeech,
   type FinishedTranscription,
 } from "../finished-call.ts";
+import { Counter } from "./counter.ts";
+import { Histogram } from "./histogram.ts";
 import { createScrape, type Scrape } from "./scrape.ts";
 import { createObservableGauges, type ObservableGauges } from "./observable-gauges.ts";
 import { createMainThreadMetrics } from "./main-thread-metrics.ts";
@@ -180,27 +182,27 @@ export function createMetrics(version: string): Metrics {
     return models.has(call.model) ? call.model : otherModel;
   };
   const observeChat = (call: FinishedChat, model: string): void => {
-    chats.inc({ model, outcome: outcomeOf(call), stream: String(call.stream) });
-    chatSeconds.observe({ model }, call.durationMs / 1000);
-    if (call.firstChunkMs !== undefined) firstChunkSeconds.observe({ model }, call.firstChunkMs / 1000);
+    chats.add(1, model, outcomeOf(call), String(call.stream));
+    chatSeconds.observe(call.durationMs / 1000, model);
+    if (call.firstChunkMs !== undefined) firstChunkSeconds.observe(call.firstChunkMs / 1000, model);
     if (call.usage === undefined) return;
-    tokens.inc({ model, type: "input" }, call.usage.prompt_tokens);
-    tokens.inc({ model, type: "output" }, call.usage.completion_tokens);
+    tokens.add(call.usage.prompt_tokens, model, "input");
+    tokens.add(call.usage.completion_tokens, model, "output");
   };
   const observeSpeech = (call: FinishedSpeech, model: string): void => {
-    speeches.inc({ model, format: call.format, outcome: outcomeOf(call), stream: String(call.stream) });
-    if (call.firstAudioMs !== undefined) firstAudioSeconds.observe({ model }, call.firstAudioMs / 1000);
-    speechSeconds.observe({ model }, call.durationMs / 1000);
-    audioSeconds.inc({ model }, call.audioSeconds);
-    characters.inc({ model }, call.characters);
+    speeches.add(1, model, call.format, outcomeOf(call), String(call.stream));
+    if (call.firstAudioMs !== undefined) firstAudioSeconds.observe(call.firstAudioMs / 1000, model);
+    speechSeconds.observe(call.durationMs / 1000, model);
+    audioSeconds.add(call.audioSeconds, model);
+    characters.add(call.characters, model);
   };
   const observeTranscription = (call: FinishedTranscription, model: string): void => {
-    transcriptions.inc({ model, outcome: outcomeOf(call), stream: String(call.stream) });
-    transcriptionSeconds.observe({ model }, call.durationMs / 1000);
-    transcribedSeconds.inc({ model }, call.audioSeconds);
-    if (call.stream && call.firstTextMs !== undefined) firstTextSeconds.observe({ model }, call.firstTextMs / 1000);
+    transcriptions.add(1, model, outcomeOf(call), String(call.stream));
+    transcriptionSeconds.observe(call.durationMs / 1000, model);
+    transcribedSeconds.add(call.audioSeconds, model);
+    if (call.stream && call.firstTextMs !== undefined) firstTextSeconds.observe(call.firstTextMs / 1000, model);
     if (call.error === undefined && call.realTimeFactor !== undefined) {
-      realTimeFactors.observe({ model }, call.realTimeFactor);
+      realTimeFactors.observe(call.realTimeFactor, model);
     }
   };
 
@@ -223,8 +225,8 @@ export function createMetrics(version: string): Metrics {
     observeRequest(request) {
       const { operation, status, durationMs } = request;
       observeRequestTimes(request);
-      requests.inc({ operation, status });
-      requestSeconds.observe({ operation }, durationMs / 1000);
+      requests.add(1, operation, String(status));
+      requestSeconds.observe(durationMs / 1000, operation);
     },
     observeCall(call) {
       if (call.refused) return;
@@ -232,14 +234,14 @@ export function createMetrics(version: string): Metrics {
       if (call.kind === "chat") observeChat(call, model);
       else if (call.kind === "speech") observeSpeech(call, model);
       else observeTranscription(call, model);
-      for (const { engine, outcome } of call.attempts) attempts.inc({ engine, outcome });
+      for (const { engine, outcome } of call.attempts) attempts.add(1, engine, outcome);
     },
     countDroppedTelemetry(calls, reason) {
-      droppedTelemetry.inc({ reason }, calls);
+      droppedTelemetry.add(calls, reason);
     },
     observeTelemetryWrite({ table, rows, outcome, durationMs }) {
-      telemetryRows.inc({ table, outcome }, rows);
-      if (durationMs !== undefined) telemetrySeconds.observe({ table }, durationMs / 1000);
+      telemetryRows.add(rows, table, outcome);
+      if (durationMs !== undefined) telemetrySeconds.observe(durationMs / 1000, table);
     },
     ...createObservableGauges(registers),
     scrape: createScrape(registry),

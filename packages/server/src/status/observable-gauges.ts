@@ -4,6 +4,8 @@ import { Gauge, type Registry } from "prom-client";
 export interface ObservableGauges {
   /** @param readBytes the telemetry that waits to be written */
   watchTelemetryQueue(readBytes: () => number): void;
+  /** @param readBytes the acknowledged telemetry that is not in the store yet */
+  watchTelemetryJournal(readBytes: () => number): void;
   /** @param readCount statements of queries that wait for the telemetry store */
   watchWaitingReads(readCount: () => number): void;
   /** @param readBytes free space on the disk of the data directory */
@@ -19,6 +21,12 @@ export function createObservableGauges(registers: Registry[]): ObservableGauges 
   return {
     watchTelemetryQueue: (readBytes) =>
       watch("sounding_telemetry_queue_bytes", "Bytes of telemetry rows that are queued or being written.", readBytes),
+    watchTelemetryJournal: (readBytes) =>
+      watch(
+        "sounding_telemetry_journal_bytes",
+        "Bytes of acknowledged telemetry rows in the journal that are not in the store yet.",
+        readBytes,
+      ),
     watchWaitingReads: (readCount) =>
       watch(
         "sounding_telemetry_waiting_reads",

@@ -3,7 +3,7 @@
  * row leaves out get the type's default. Blocks are joined by concatenating their bytes.
  */
 import type { ColumnType } from "./column-types.ts";
-import { type ColumnWriter, writeVarint } from "./column-writers.ts";
+import { type ColumnWriter, type FixedColumn, writeVarint } from "./column-writers.ts";
 import type { Columns, TableDefinition } from "./table-definition.ts";
 
 /** The writers of a table's columns, by name. */
@@ -37,6 +37,14 @@ export class BlockWriter<Definition extends Columns> {
   /** Bytes of memory allocated by the columns. */
   get capacity(): number {
     return this.#writers.reduce((sum, writer) => sum + writer.capacity, 0);
+  }
+
+  /** How many days the rows are in; undefined if the table is not divided into days. */
+  dayCount(): number | undefined {
+    const { partitioned, timeColumn } = this.table;
+    if (!partitioned) return undefined;
+    // Times are columns of fixed width.
+    return (this.columns[timeColumn] as FixedColumn).dayCount();
   }
 
   /** Removes all rows and keeps the memory for the next ones. */

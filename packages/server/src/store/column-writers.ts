@@ -59,6 +59,8 @@ export interface ColumnWriter {
   parts(): Uint8Array[];
 }
 
+const nanosPerDay = 86_400_000_000_000;
+
 /** Values of 1, 2, 4 or 8 bytes. */
 export class FixedColumn implements ColumnWriter {
   readonly #bytes = new GrowingBytes(256);
@@ -113,6 +115,17 @@ export class FixedColumn implements ColumnWriter {
     const bytes = this.#next();
     const { buffer, length } = bytes;
     for (let index = length - this.#width; index < length; index += 1) buffer[index] = 0;
+  }
+
+  /** How many different days the values are in, as UNIX nanoseconds of an 8-byte column. */
+  dayCount(): number {
+    const { buffer, length } = this.#bytes;
+    const days = new Set<number>();
+    for (let at = 0; at < length; at += 8) {
+      const unixNano = buffer.readInt32LE(at + 4) * 0x1_0000_0000 + buffer.readUInt32LE(at);
+      days.add(Math.floor(unixNano / nanosPerDay));
+    }
+    return days.size;
   }
 
   get capacity(): number {

@@ -1,20 +1,6 @@
 /** Queues the batches of one table and forms groups of them, round-robin over organizations. */
-import type { Batch } from "./store.ts";
-
-/** A queued batch, whose sender waits for the result. */
-export interface WaitingBatch {
-  readonly batch: Batch;
-  /** When the sender gets an error that asks it to retry, on the clock of `performance.now()`. */
-  readonly deadlineMs: number;
-  /** The sender has been answered; only the memory remains to be released. */
-  settled: boolean;
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
-}
-
-/** A group is full when it reaches either limit. */
-const fullBytes = 16_777_216;
-const fullRows = 100_000;
+import { fullGroup } from "./row-writer.ts";
+import type { WaitingBatch } from "./waiting-batch.ts";
 
 export class InsertLane {
   readonly #byOrganization = new Map<string, WaitingBatch[]>();
@@ -26,7 +12,7 @@ export class InsertLane {
   }
 
   get isFull(): boolean {
-    return this.#bytes >= fullBytes || this.#rows >= fullRows;
+    return this.#bytes >= fullGroup.bytes || this.#rows >= fullGroup.rows;
   }
 
   add(waiting: WaitingBatch): void {
@@ -46,7 +32,7 @@ export class InsertLane {
     const group: WaitingBatch[] = [];
     let bytes = 0;
     let rows = 0;
-    while (this.#byOrganization.size > 0 && bytes < fullBytes && rows < fullRows) {
+    while (this.#byOrganization.size > 0 && bytes < fullGroup.bytes && rows < fullGroup.rows) {
       const [organizationId, queue] = this.#byOrganization.entries().next().value!;
       const waiting = queue.shift()!;
       // Deleting and inserting it again moves it to the end.

@@ -2,19 +2,20 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { AppError } from "../errors.ts";
 import { silentLogger } from "../logger.ts";
-import { type Group, InsertQueue, type InsertQueueOptions } from "./insert-queue.ts";
+import { InsertQueue, type InsertQueueOptions } from "./insert-queue.ts";
+import type { InsertGroup } from "./row-writer.ts";
 import { StoreError } from "./store-error.ts";
 import type { Batch } from "./store.ts";
 
 /** A store that records its batches and waits until it is released. */
 class ScriptedInserts {
-  readonly groups: Group[] = [];
+  readonly groups: InsertGroup[] = [];
   readonly #waiting: (() => void)[] = [];
   readonly #outcomes: (StoreError | undefined)[] = [];
   #held = false;
   #onGroup: () => void = () => {};
 
-  readonly insert = async (group: Group): Promise<void> => {
+  readonly insert = async (group: InsertGroup): Promise<void> => {
     this.groups.push(group);
     this.#onGroup();
     if (this.#held) {
@@ -55,8 +56,7 @@ function openQueue(options: Partial<InsertQueueOptions> = {}): { inserts: Script
   const queue = new InsertQueue({
     insert: inserts.insert,
     whenReady: async () => {},
-    queueBytes: 1_000_000,
-    organizationQueueBytes: 100_000,
+    queue: { totalBytes: 1_000_000, organizationBytes: 100_000 },
     writeTimeoutMs: 30_000,
     logger: silentLogger,
     observe: () => {},
@@ -82,7 +82,7 @@ describe("batching inserts", () => {
     await Promise.all([queue.append(batch("a", "1")), queue.append(batch("b", "2")), queue.append(batch("a", "3"))]);
     assert.deepEqual(inserts.bodies, ["123"]);
     await queue.close();
-    assert.equal(queue.bytes, 0);
+    assert.equal(queue.queuedBytes, 0);
   });
 
   test("batches that arrive during an insert are written together after it", async () => {
@@ -99,7 +99,7 @@ describe("batching inserts", () => {
   });
 
   test("organizations take turns: a flood does not delay another one", async () => {
-    const { inserts, queue } = openQueue({ organizationQueueBytes: 1e9, queueBytes: 1e9 });
+    const { inserts, queue } = openQueue({ queue: { totalBytes: 1e9, organizationBytes: 1e9 } });
     inserts.hold();
     const first = queue.append(batch("flood", "0"));
     await inserts.untilGroups(1);
@@ -120,7 +120,7 @@ describe("batching inserts", () => {
 
 describe("bounds", () => {
   test("an organization above its share gets a 429, others continue", async () => {
-    const { inserts, queue } = openQueue({ organizationQueueBytes: 10_000 });
+    const { inserts, queue } = openQueue({ queue: { totalBytes: 1_000_000, organizationBytes: 10_000 } });
     inserts.hold();
     const running = [queue.append(batch("a", Buffer.alloc(8000)))];
     await assert.rejects(queue.append(batch("a", Buffer.alloc(8000))), isAppError("rate_limited"));
@@ -132,7 +132,7 @@ describe("bounds", () => {
   });
 
   test("when everything is full, every organization gets a 503 with Retry-After", async () => {
-    const { inserts, queue } = openQueue({ queueBytes: 20_000 });
+    const { inserts, queue } = openQueue({ queue: { totalBytes: 20_000, organizationBytes: 100_000 } });
     inserts.hold();
     const running = ["a", "b"].map((name) => queue.append(batch(name, Buffer.alloc(9000))));
     await assert.rejects(
@@ -145,7 +145,7 @@ describe("bounds", () => {
   });
 
   test("floods that fill everything leave room for an organization with little data", async () => {
-    const { inserts, queue } = openQueue({ queueBytes: 20_000 });
+    const { inserts, queue } = openQueue({ queue: { totalBytes: 20_000, organizationBytes: 100_000 } });
     inserts.hold();
     const running = ["a", "b"].map((name) => queue.append(batch(name, Buffer.alloc(9000))));
     running.push(queue.append(batch("c", Buffer.alloc(3000))));
@@ -156,10 +156,10 @@ describe("bounds", () => {
   });
 
   test("a batch larger than the limits is accepted when the queue is empty", async () => {
-    const { queue } = openQueue({ queueBytes: 10, organizationQueueBytes: 10 });
+    const { queue } = openQueue({ queue: { totalBytes: 10, organizationBytes: 10 } });
     await queue.append(batch("a", Buffer.alloc(1000)));
     await queue.close();
-    assert.equal(queue.bytes, 0);
+    assert.equal(queue.queuedBytes, 0);
   });
 
   test("a store that hangs costs the sender only its timeout, and the memory is released", async () => {
@@ -167,7 +167,7 @@ describe("bounds", () => {
     inserts.hold();
     await assert.rejects(queue.append(batch("a", "1")), isAppError("overloaded"));
     await queue.close();
-    assert.equal(queue.bytes, 0);
+    assert.equal(queue.queuedBytes, 0);
   });
 });
 

@@ -8,27 +8,18 @@ import { randomUUID } from "node:crypto";
 import { sleep } from "../abort.ts";
 import { AppError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
-import { InsertLane, type WaitingBatch } from "./insert-lane.ts";
+import { type ByteLimits, ByteShares } from "./byte-shares.ts";
+import { InsertLane } from "./insert-lane.ts";
+import { type Insert, isRefusal, notWritten, organizationFull, type RowWriter, shuttingDown } from "./row-writer.ts";
 import { type TableName, tables } from "./schema.ts";
-import { StoreError } from "./store-error.ts";
 import type { Batch, WriteReport } from "./store.ts";
-
-export interface Group {
-  readonly table: TableName;
-  readonly blocks: readonly Uint8Array[];
-  readonly organizationIds: ReadonlySet<string>;
-  /** The same for retries of the group, so that the store drops duplicates. */
-  readonly token: string;
-  readonly signal: AbortSignal;
-}
+import { settle, sizeOf, type WaitingBatch } from "./waiting-batch.ts";
 
 export interface InsertQueueOptions {
-  /** @throws StoreError */
-  readonly insert: (group: Group) => Promise<void>;
+  readonly insert: Insert;
   /** Resolves once the store is reachable. */
   readonly whenReady: (signal: AbortSignal) => Promise<void>;
-  readonly queueBytes: number;
-  readonly organizationQueueBytes: number;
+  readonly queue: ByteLimits;
   readonly writeTimeoutMs: number;
   readonly logger: Logger;
   readonly observe: (report: WriteReport) => void;
@@ -42,13 +33,6 @@ const parallelInserts = 2;
 const sweepMs = 100;
 const firstRetryMs = 100;
 const longestRetryMs = 2000;
-/** Room above the limit for organizations that use less than their share, so that other organizations cannot fill the whole queue. */
-const reserve = 1.25;
-/** Each day of an insert becomes a separate part, so an insert over many days would delay everyone. */
-export const maximumDays = 100;
-/** The memory of a batch in addition to its bytes. */
-const batchOverheadBytes = 512;
-
 interface Lane {
   readonly table: TableName;
   readonly waiting: InsertLane;
@@ -57,23 +41,19 @@ interface Lane {
   timer: NodeJS.Timeout | undefined;
 }
 
-function sizeOf({ block }: Batch): number {
-  return block.length + batchOverheadBytes;
-}
-
-export class InsertQueue {
+export class InsertQueue implements RowWriter {
   readonly #options: InsertQueueOptions;
   readonly #lanes: ReadonlyMap<TableName, Lane>;
   readonly #running = new Set<WaitingBatch>();
-  readonly #bytesOf = new Map<string, number>();
+  readonly #shares: ByteShares;
   readonly #ending = new AbortController();
-  #bytes = 0;
   #sweeping: NodeJS.Timeout | undefined;
   #closed = false;
   #whenEmpty: (() => void) | undefined;
 
   constructor(options: InsertQueueOptions) {
     this.#options = options;
+    this.#shares = new ByteShares(options.queue);
     this.#lanes = new Map(
       (Object.keys(tables) as TableName[]).map((table) => [
         table,
@@ -82,9 +62,8 @@ export class InsertQueue {
     );
   }
 
-  /** Bytes of rows that are queued or being inserted. */
-  get bytes(): number {
-    return this.#bytes;
+  get queuedBytes(): number {
+    return this.#shares.bytes;
   }
 
   /** Resolves when the rows are durable. @throws AppError rate_limited, overloaded, invalid_request or internal */
@@ -112,44 +91,27 @@ export class InsertQueue {
   /** Accepts no more batches, and writes the queued ones until their deadlines. */
   async close(): Promise<void> {
     this.#closed = true;
-    if (this.#bytes > 0) await new Promise<void>((resolve) => (this.#whenEmpty = resolve));
+    if (this.#shares.bytes > 0) await new Promise<void>((resolve) => (this.#whenEmpty = resolve));
     this.#ending.abort();
     clearInterval(this.#sweeping);
   }
 
   /** Reserves memory for the batch; returns the error if there is none left. */
   #admit(batch: Batch): AppError | undefined {
-    const { queueBytes, organizationQueueBytes } = this.#options;
-    if (this.#closed) return new AppError("overloaded", "The server is shutting down.");
-    const size = sizeOf(batch);
-    const own = this.#bytesOf.get(batch.organizationId) ?? 0;
-    // A batch above the limit is accepted if its organization has nothing queued; otherwise it could never be written.
-    if (own > 0 && own + size > organizationQueueBytes) {
-      return new AppError(
-        "rate_limited",
-        "This organization sends telemetry faster than it can be written. Retry later.",
-      );
+    if (this.#closed) return shuttingDown();
+    switch (this.#shares.take(batch.organizationId, sizeOf(batch))) {
+      case "organization_full":
+        return organizationFull();
+      case "full":
+        return notWritten("The telemetry write queue is full. Retry later.");
+      case "taken":
+        return undefined;
     }
-    const wanted = this.#bytes + size;
-    const organizations = this.#bytesOf.size + (own === 0 ? 1 : 0);
-    const isWithinShare = own + size <= queueBytes / organizations && wanted <= reserve * queueBytes;
-    if (this.#bytes > 0 && wanted > queueBytes && !isWithinShare) {
-      return new AppError("overloaded", "The telemetry write queue is full. Retry later.", {
-        retryAfterMs: 2000,
-      });
-    }
-    this.#bytesOf.set(batch.organizationId, own + size);
-    this.#bytes += size;
-    return undefined;
   }
 
   #release({ batch }: WaitingBatch): void {
-    const size = sizeOf(batch);
-    const left = this.#bytesOf.get(batch.organizationId)! - size;
-    if (left > 0) this.#bytesOf.set(batch.organizationId, left);
-    else this.#bytesOf.delete(batch.organizationId);
-    this.#bytes -= size;
-    if (this.#bytes > 0) return;
+    this.#shares.release(batch.organizationId, sizeOf(batch));
+    if (this.#shares.bytes > 0) return;
     clearInterval(this.#sweeping);
     this.#sweeping = undefined;
     this.#whenEmpty?.();
@@ -247,31 +209,7 @@ export class InsertQueue {
   }
 }
 
-function settle(waiting: WaitingBatch, error?: AppError): void {
-  if (waiting.settled) return;
-  waiting.settled = true;
-  if (error === undefined) waiting.resolve();
-  else waiting.reject(error);
-}
-
-/** The store rejects these rows permanently. */
-function isRefusal(error: unknown): error is StoreError {
-  return error instanceof StoreError && error.outlook !== "transient" && error.outlook !== "too_slow";
-}
-
 function toWriteError(cause: unknown): AppError {
-  if (!isRefusal(cause)) {
-    return new AppError("overloaded", "The telemetry store did not accept the rows in time. Retry later.", {
-      cause,
-      retryAfterMs: 2000,
-    });
-  }
-  if (cause.outlook === "too_scattered") {
-    return new AppError(
-      "invalid_request",
-      `The rows of a request span more than ${maximumDays} days, which is the limit. Send fewer days per request.`,
-      { cause },
-    );
-  }
+  if (!isRefusal(cause)) return notWritten("The telemetry store did not accept the rows in time. Retry later.", cause);
   return new AppError("internal", "The telemetry store rejected these rows.", { cause });
 }

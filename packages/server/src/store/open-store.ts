@@ -1,6 +1,7 @@
 /** Assembles the store: the connection to the embedded engine or ClickHouse, the schema, the insert queue, the readers. */
 import { chmod, mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { abortable, abortReason } from "../abort.ts";
 import type { TelemetrySettings } from "../config/telemetry.ts";
 import { AppError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
@@ -9,10 +10,12 @@ import { DescriptionVersions } from "./description-versions.ts";
 import { mostEmbeddedReads } from "./embedded/protocol.ts";
 import { socketPathFor } from "./embedded/socket-path.ts";
 import { superviseEngine, type SupervisedEngine } from "./embedded/supervised-engine.ts";
-import { InsertQueue, maximumDays } from "./insert-queue.ts";
+import { InsertQueue } from "./insert-queue.ts";
+import { Journal } from "./journal/journal.ts";
 import { KnownIdentities } from "./known-identities.ts";
 import { Readiness } from "./readiness.ts";
 import { startRollups } from "./rollups/rollup-job.ts";
+import { type Insert, maximumDays, notWritten, requireFewDays, type RowWriter } from "./row-writer.ts";
 import { tables } from "./schema.ts";
 import { readPlaces, ReadLimiter } from "./read-limiter.ts";
 import { RowCaches } from "./row-cache.ts";
@@ -76,6 +79,7 @@ interface Home {
   readonly insertSettings: Settings;
   readonly rollupSettings: Settings;
   readonly engine: SupervisedEngine | undefined;
+  readonly descriptionVersions: DescriptionVersions;
 }
 
 function readPlacesFor({ clickhouse, concurrent_reads: reads }: TelemetrySettings): number {
@@ -96,6 +100,7 @@ function openRemote(settings: TelemetrySettings, url: string, readiness: Readine
     insertSettings: clickhouse.cluster === undefined ? {} : clusterInsertSettings,
     rollupSettings: clickhouse.cluster === undefined ? {} : clusterInsertSettings,
     engine: undefined,
+    descriptionVersions: new DescriptionVersions(),
   };
 }
 
@@ -139,7 +144,56 @@ async function openEmbedded({ settings, dataDirectory, logger }: StoreOptions, r
       ...priorityReadSettings(lowestPriority),
     },
     engine,
+    descriptionVersions: new DescriptionVersions(),
   };
+}
+
+interface RowWriters {
+  readonly writer: RowWriter;
+  /** Also there if it takes no rows: an earlier server may have left some. */
+  readonly journal: Journal;
+}
+
+async function openRowWriters(options: StoreOptions, home: Home, readiness: Readiness): Promise<RowWriters> {
+  const { settings, dataDirectory, logger, observe = () => {} } = options;
+  const insert: Insert = ({ table, blocks, organizationIds, token, signal }) =>
+    home.connection
+      .insert({
+        table,
+        columns: Object.keys(tables[table].columns),
+        blocks,
+        settings: { ...insertSettings, ...home.insertSettings, insert_deduplication_token: token },
+        signal,
+      })
+      .finally(() => home.descriptionVersions.inserted(table, organizationIds));
+  const common = {
+    insert,
+    whenReady: (signal: AbortSignal) => readiness.whenReady(signal),
+    queue: { totalBytes: settings.queue_bytes, organizationBytes: settings.organization_queue_bytes },
+    writeTimeoutMs: settings.write_timeout_ms,
+    logger,
+    observe,
+  };
+  const journal = await Journal.open({
+    ...common,
+    directory: join(dataDirectory, "telemetry/journal"),
+    journal: { totalBytes: settings.journal_bytes, organizationBytes: settings.organization_journal_bytes },
+  });
+  return { journal, writer: settings.journal === "on" ? journal : new InsertQueue(common) };
+}
+
+const removalWaitMs = 30_000;
+
+/** Rows in the journal cannot be deleted. @throws AppError overloaded if the store does not take them in time */
+async function requireVisible(journal: Journal, organizationId: string, signal: AbortSignal): Promise<void> {
+  const visible = journal.whenVisible(organizationId);
+  if (visible === undefined) return;
+  try {
+    await abortable(visible, AbortSignal.any([signal, AbortSignal.timeout(removalWaitMs)]));
+  } catch (cause) {
+    if (signal.aborted) throw abortReason(signal);
+    throw notWritten("The telemetry store does not accept rows, so none can be deleted. Retry later.", cause);
+  }
 }
 
 /**
@@ -154,25 +208,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const { connection, layout, engine } = home;
   readiness.watch({ connection, layout, engine });
   const known = new KnownIdentities(Date.now);
-  const descriptionVersions = new DescriptionVersions();
-  const queue = new InsertQueue({
-    insert: ({ table, blocks, organizationIds, token, signal }) =>
-      connection
-        .insert({
-          table,
-          columns: Object.keys(tables[table].columns),
-          blocks,
-          settings: { ...insertSettings, ...home.insertSettings, insert_deduplication_token: token },
-          signal,
-        })
-        .finally(() => descriptionVersions.inserted(table, organizationIds)),
-    whenReady: (signal) => readiness.whenReady(signal),
-    queueBytes: settings.queue_bytes,
-    organizationQueueBytes: settings.organization_queue_bytes,
-    writeTimeoutMs: settings.write_timeout_ms,
-    logger,
-    observe: options.observe ?? (() => {}),
-  });
+  const { writer, journal } = await openRowWriters(options, home, readiness);
   const reads = new ReadLimiter(readPlacesFor(settings));
   const reader = {
     reads,
@@ -184,30 +220,38 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     queryTimeoutMs: settings.query_timeout_ms,
     caches: new RowCaches(cacheBytes),
     // Other servers may write to the same remote store.
-    descriptionVersions: engine === undefined ? undefined : descriptionVersions,
+    descriptionVersions: engine === undefined ? undefined : home.descriptionVersions,
     usesRollups: settings.rollups,
+    whenVisible: (organizationId: string) => journal.whenVisible(organizationId),
   };
   const rollupJob = settings.rollups
     ? startRollups({ connection, readiness, settings: home.rollupSettings, delayMs: settings.rollup_delay_ms, logger })
     : undefined;
   return {
-    async append(batch) {
+    async append(batch, appendOptions) {
       if (batch.rowCount === 0) return;
+      requireFewDays(batch);
       options.requireRoom?.();
-      readiness.requireHope(settings.write_timeout_ms);
-      await queue.append(batch);
+      // The journal takes rows while the store is down.
+      readiness.requireHope(settings.journal === "on" ? Infinity : settings.write_timeout_ms);
+      await writer.append(batch, appendOptions);
       if (batch.identities !== undefined) known.add(batch.table, batch.organizationId, batch.identities);
     },
     isKnown: (table, organizationId, identity) => known.has(table, organizationId, identity),
     open: (scope) => createTenantReader(reader, scope),
-    remove: (scope, removal) => removeRows(connection, { layout, scope, removal }),
+    async remove(scope, removal) {
+      await requireVisible(journal, scope.organizationId, removal.signal);
+      await removeRows(connection, { layout, scope, removal });
+    },
     state: () => readiness.state(),
-    queuedBytes: () => queue.bytes,
+    queuedBytes: () => writer.queuedBytes,
+    journalBytes: () => journal.bytes,
     waitingReads: () => reads.waiting,
     whenReady: (signal) => readiness.whenReady(signal),
     async close() {
       await rollupJob?.close();
-      await queue.close();
+      await writer.close();
+      await journal.close();
       await readiness.close();
       await connection.close();
       await engine?.close();
@@ -227,6 +271,7 @@ export function createDisabledStore(): Store {
     remove: async () => refuse(),
     state: () => ({ ready: false, disabled: true, reason: "Telemetry is switched off (telemetry.enabled is false)." }),
     queuedBytes: () => 0,
+    journalBytes: () => 0,
     waitingReads: () => 0,
     whenReady: async () => refuse(),
     async close() {},

@@ -16,6 +16,11 @@ const transientCodes: ReadonlySet<number> = new Set([
   76, // CANNOT_OPEN_FILE
   81, // UNKNOWN_DATABASE: as 60
   173, // CANNOT_ALLOCATE_MEMORY
+  192, // UNKNOWN_USER: an operator is changing the access, as for the next four
+  193, // WRONG_PASSWORD
+  195, // IP_ADDRESS_NOT_ALLOWED
+  497, // ACCESS_DENIED
+  516, // AUTHENTICATION_FAILED
   202, // TOO_MANY_SIMULTANEOUS_QUERIES
   203, // NO_FREE_CONNECTION
   209, // SOCKET_TIMEOUT

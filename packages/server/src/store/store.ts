@@ -13,8 +13,18 @@ export interface Batch {
   readonly table: TableName;
   readonly block: Uint8Array;
   readonly rowCount: number;
+  /** How many days the rows' times are in, for tables that are divided into days. */
+  readonly dayCount?: number | undefined;
   /** For tables with an identity: the rows' hashes, remembered once the rows are durable. */
   readonly identities?: readonly bigint[] | undefined;
+}
+
+export interface AppendOptions {
+  /**
+   * `synced` (the default): a power cut cannot lose acknowledged rows. `written`: the rows are acknowledged before they are
+   * flushed to the disk, for the server's own records. Without a journal, all rows are synced.
+   */
+  readonly durability?: "synced" | "written";
 }
 
 export interface QueryOptions {
@@ -56,10 +66,11 @@ export interface TenantReader {
   /** This organization's cached rows: immutable ones, by table and identity, and those that carry `descriptionVersion`. */
   readonly cache: RowCache;
   /**
-   * Changes whenever rows that describe others (series, resources, scopes) were written for this organization, before the
-   * write is acknowledged. Undefined if only the store itself knows, because other servers may write to it too.
+   * Changes whenever rows that describe others (series, resources, scopes) were written for this organization. Resolves once
+   * the rows that were acknowledged before are counted, as statements wait for them. Undefined if only the store itself knows,
+   * because other servers may write to it too. @throws AppError as queries do
    */
-  readonly descriptionVersion: (() => number) | undefined;
+  readonly descriptionVersion: (signal: AbortSignal) => Promise<number | undefined>;
   /** Whether statements may read sums by minute instead of rows (rollups/). */
   readonly usesRollups: boolean;
 }
@@ -100,15 +111,17 @@ export interface Store {
    * @throws AppError rate_limited (this organization's queue is full) or overloaded (every queue, or the store is down),
    *   both with `retryAfterMs`; invalid_request if the rows span too many days, internal if the store rejects them
    */
-  append(batch: Batch): Promise<void>;
+  append(batch: Batch, options?: AppendOptions): Promise<void>;
   /** Whether a row with this hash is durable and was written today, so that it need not be appended again. */
   isKnown(table: TableName, organizationId: string, identity: bigint): boolean;
   open(scope: Scope): TenantReader;
   /** Deletes rows of the scope's organization; resolves once no query returns them. @throws AppError as queries do */
   remove(scope: Scope, removal: Removal): Promise<void>;
   state(): StoreState;
-  /** Bytes of rows that are queued or being inserted. */
+  /** Bytes of rows whose senders wait. */
   queuedBytes(): number;
+  /** Bytes of acknowledged rows in the journal that are not in the store yet. */
+  journalBytes(): number;
   /** Number of queued reads. */
   waitingReads(): number;
   /** Resolves once the store is ready. Rejects if the signal fires. */

@@ -2,6 +2,7 @@
  * Reads one organization's rows. Organizations are isolated twice: each statement must compare with the bound organization,
  * and ClickHouse filters every table by it regardless of the statement.
  */
+import { sleep } from "../abort.ts";
 import { AppError } from "../errors.ts";
 import { CooperativeYield } from "../scheduling/cooperative-yield.ts";
 import type { Scope } from "../tenant.ts";
@@ -29,8 +30,12 @@ export interface ReaderOptions {
   readonly descriptionVersions: DescriptionVersions | undefined;
   readonly reads: ReadLimiter;
   readonly usesRollups: boolean;
+  /** Resolves when statements see every row of the organization that is acknowledged now; undefined if they do. */
+  readonly whenVisible: (organizationId: string) => Promise<void> | undefined;
 }
 
+/** How long a reader's first statement waits for the organization's own rows before it reads without them. */
+const visibleWaitMs = 5000;
 const defaultMaximumRows = 100_000;
 const maximumAnswerBytes = 268_435_456;
 /** Maximum characters of all parameters, before URL encoding. connection.ts limits the URL itself. */
@@ -138,11 +143,36 @@ const overflowModes: Settings = {
   join_overflow_mode: "throw",
 };
 
+/** Resolves once the promise does or the time is over. @throws the signal's reason */
+async function waitFor(visible: Promise<void>, signal: AbortSignal): Promise<void> {
+  const isOver = new AbortController();
+  await Promise.race([visible, sleep(visibleWaitMs, AbortSignal.any([signal, isOver.signal]))]);
+  isOver.abort();
+}
+
+async function* readAfter(
+  visible: Promise<void>,
+  signal: AbortSignal,
+  bytes: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  await waitFor(visible, signal);
+  yield* bytes;
+}
+
 /** The only way to read tenants' rows. */
 export function createTenantReader(options: ReaderOptions, scope: Scope): TenantReader {
   const { organizationId } = scope;
   const { descriptionVersions } = options;
   const filters = tableFilters(options.tables, organizationId);
+  // A request's first statement waits for the rows that were acknowledged before it.
+  let visible: Promise<void> | undefined;
+  let isOpened = false;
+  const whenVisible = (): Promise<void> | undefined => {
+    if (isOpened) return visible;
+    isOpened = true;
+    visible = options.whenVisible(organizationId)?.then(() => (visible = undefined));
+    return visible;
+  };
 
   const open = (statement: Statement, query: QueryOptions, format: Settings): AsyncIterable<Uint8Array> => {
     const { text, parameters } = statement.render();
@@ -172,7 +202,9 @@ export function createTenantReader(options: ReaderOptions, scope: Scope): Tenant
       const timed = { ...settings, ...options.settingsFor?.(priority), max_execution_time: leftSeconds };
       return options.connection.read({ text, parameters, settings: timed, signal });
     };
-    const body = options.reads.read({ organizationId, signal, begin });
+    const rows = options.reads.read({ organizationId, signal, begin });
+    const visible = whenVisible();
+    const body = visible === undefined ? rows : readAfter(visible, signal, rows);
     if (query.memory === undefined) return body;
     return charged(body, query.memory, format === columnFormat ? 1 : memoryPerByte);
   };
@@ -191,7 +223,16 @@ export function createTenantReader(options: ReaderOptions, scope: Scope): Tenant
   return {
     stream,
     cache: options.caches.of(organizationId),
-    descriptionVersion: descriptionVersions && (() => descriptionVersions.of(organizationId)),
+    async descriptionVersion(signal) {
+      if (descriptionVersions === undefined) return undefined;
+      const visible = whenVisible();
+      try {
+        if (visible !== undefined) await waitFor(visible, signal);
+      } catch (error) {
+        throw toReadError(error, signal);
+      }
+      return descriptionVersions.of(organizationId);
+    },
     usesRollups: options.usesRollups,
     async query<Shape extends object = Row>(statement: Statement, query: QueryOptions = {}): Promise<Shape[]> {
       return Array.fromAsync(stream<Shape>(statement, query));

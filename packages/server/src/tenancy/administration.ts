@@ -3,6 +3,7 @@
  * responses as over HTTP, with an operator's permissions.
  */
 import { validate } from "../api/validate.ts";
+import { Cancellation } from "../cancellation.ts";
 import { AppError } from "../errors.ts";
 import type { Route, RouteInput } from "../http/route.ts";
 import { Router } from "../http/router.ts";
@@ -83,6 +84,8 @@ const localOperator = Scope.fromKey({
   allowedModels: undefined,
 });
 
+const never = new Cancellation();
+
 const idleInput: Omit<RouteInput<never>, "body" | "path" | "query"> = {
   bytes: Buffer.alloc(0),
   form: undefined,
@@ -92,7 +95,8 @@ const idleInput: Omit<RouteInput<never>, "body" | "path" | "query"> = {
   headers: {},
   requestId: "local",
   clientAddress: undefined,
-  signal: new AbortController().signal,
+  signal: never.signal,
+  cancellation: never,
   memory: new MemoryBudget(Number.POSITIVE_INFINITY).open(""),
   note: () => {},
 };

@@ -3,9 +3,10 @@ import { join } from "node:path";
 import { createConnection } from "../../src/store/connection.ts";
 import { socketPathFor } from "../../src/store/embedded/socket-path.ts";
 import type { TableName } from "../../src/store/schema.ts";
-import type { TestStore } from "../store/test-store.ts";
+import { type TestStore, untilStored } from "../store/test-store.ts";
 
-export async function mergeParts({ directory }: TestStore, table: TableName): Promise<void> {
+export async function mergeParts({ directory, store }: TestStore, table: TableName): Promise<void> {
+  await untilStored(store);
   const connection = createConnection({
     url: "http://localhost",
     socketPath: await socketPathFor(join(directory, "telemetry")),

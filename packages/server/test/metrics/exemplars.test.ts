@@ -209,7 +209,8 @@ test("a query ends when its caller disconnects", async () => {
       });
     });
   };
-  const store = { open: () => ({ query: waiting }) as unknown as TenantReader };
+  const descriptionVersion: TenantReader["descriptionVersion"] = async () => undefined;
+  const store = { open: () => ({ query: waiting, descriptionVersion }) as unknown as TenantReader };
   const http = await startTestHttp({ routes: prometheusRoutes({ store, version: "0.0.0" }) });
   const caller = new AbortController();
   const headers = { authorization: `Bearer ${testSecret}` };

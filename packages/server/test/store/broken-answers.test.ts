@@ -52,6 +52,7 @@ describe("an answer of the store", () => {
         reads: new ReadLimiter(4),
         descriptionVersions: undefined,
         usesRollups: false,
+        whenVisible: () => undefined,
       },
       scopeOf("org_broken"),
     );

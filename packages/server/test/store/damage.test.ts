@@ -6,7 +6,7 @@ import { test } from "node:test";
 import type { AppError } from "../../src/errors.ts";
 import { createConnection } from "../../src/store/connection.ts";
 import type { Store } from "../../src/store/store.ts";
-import { countSpans, numberedSpans, openTestStore, spanBatch, temporaryDirectory } from "./test-store.ts";
+import { countSpans, numberedSpans, openTestStore, spanBatch, temporaryDirectory, untilStored } from "./test-store.ts";
 
 /** The data files of the parts of spans. */
 async function dataFiles(directory: string): Promise<string[]> {
@@ -43,6 +43,7 @@ test("a damaged part fails its readers with a clear error and is reported", asyn
   await using opened = await openTestStore();
   const { store, directory } = opened;
   await store.append(spanBatch("org_damaged", numberedSpans("a", 500)));
+  await untilStored(store);
   const [file] = await dataFiles(directory);
   const bytes = await readFile(file!);
   await writeFile(file!, bytes.fill(0xff, bytes.length >> 2, bytes.length >> 1));
@@ -61,8 +62,10 @@ test("a part that is detached at the start is reported, and the rest is served",
   try {
     {
       await using opened = await openTestStore({ directory });
-      await opened.store.append(spanBatch("org_aside", numberedSpans("a", 500)));
-      await opened.store.append(spanBatch("org_aside", numberedSpans("b", 500)));
+      for (const name of ["a", "b"]) {
+        await opened.store.append(spanBatch("org_aside", numberedSpans(name, 500)));
+        await untilStored(opened.store);
+      }
       const files = await dataFiles(directory);
       await opened.store.close();
       await truncate(files[0]!, 10);

@@ -140,9 +140,11 @@ describe("rows are read back as they were written", () => {
       rowCount: 1,
     });
     assert.deepEqual(
-      await reader.query(
-        sql`SELECT sum, min, bounds, counts, scale, positive_offset, quantiles FROM distribution_points WHERE organization = ${callerOrganization}`,
-      ),
+      await opened.store
+        .open(scopeOf(organizationId))
+        .query(
+          sql`SELECT sum, min, bounds, counts, scale, positive_offset, quantiles FROM distribution_points WHERE organization = ${callerOrganization}`,
+        ),
       [
         {
           sum: -0.5,

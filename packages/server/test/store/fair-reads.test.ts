@@ -58,6 +58,7 @@ describe("statements that read", () => {
       reads: queue,
       descriptionVersions: undefined,
       usesRollups: false,
+      whenVisible: () => undefined,
     };
     return createTenantReader(parts, scopeOf(organization)).query(statement, options);
   }

@@ -10,6 +10,7 @@ import { silentLogger } from "../../src/logger.ts";
 import { createConnection } from "../../src/store/connection.ts";
 import { socketPathFor } from "../../src/store/embedded/socket-path.ts";
 import type { FromEngine } from "../../src/store/embedded/protocol.ts";
+import { callerOrganization, sql } from "../../src/store/statement.ts";
 import { createDisabledStore } from "../../src/store/open-store.ts";
 import {
   countSpans,
@@ -19,6 +20,7 @@ import {
   scopeOf,
   spanBatch,
   temporaryDirectory,
+  untilStored,
 } from "./test-store.ts";
 
 describe("the embedded store", () => {
@@ -35,6 +37,18 @@ describe("the embedded store", () => {
       assert.equal((await countSpans(opened.store, "org_again")).size, 100);
     } finally {
       await rm(directory, { recursive: true, force: true });
+    }
+  });
+
+  test("shows a query every row that was acknowledged before it", async () => {
+    await using opened = await openTestStore();
+    const { store } = opened;
+    for (let count = 1; count <= 5; count += 1) {
+      await store.append(spanBatch("org_own", numberedSpans(`own${count}`, 1)));
+      const [row] = await store
+        .open(scopeOf("org_own"))
+        .query<{ spans: string }>(sql`SELECT count() AS spans FROM spans WHERE organization = ${callerOrganization}`);
+      assert.equal(Number(row!.spans), count);
     }
   });
 
@@ -64,6 +78,7 @@ describe("the embedded store", () => {
         { traceId: "long", spanId: "long", startUnixNano, days: 30 },
       ]),
     );
+    await untilStored(opened.store);
     const connection = createConnection({
       url: "http://localhost",
       socketPath: await socketPathFor(join(opened.directory, "telemetry")),
@@ -110,8 +125,10 @@ describe("the embedded store", () => {
     try {
       {
         await using opened = await openTestStore({ directory });
-        for (const name of ["good", "bad"])
+        for (const name of ["good", "bad"]) {
           await opened.store.append(spanBatch(`org_${name}`, numberedSpans(name, 10)));
+          await untilStored(opened.store);
+        }
       }
       const table = join(directory, "telemetry/clickhouse/data/default/spans");
       // A part is named after its partition and the numbers of its first and last insert, counted with the table's changes.

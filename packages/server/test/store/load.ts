@@ -5,6 +5,8 @@ import type { Store } from "../../src/store/store.ts";
 import { numberedSpans, spanBatch } from "./test-store.ts";
 
 export const batchRows = 50;
+/** Some 500 batches, which keeps the list of acknowledged rows short. */
+const longestJournalBytes = 4_000_000;
 
 export interface LoadOptions {
   readonly store: Store;
@@ -35,7 +37,11 @@ export async function sendLoad(options: LoadOptions): Promise<void> {
     }
   };
   const send = async (sender: number): Promise<void> => {
-    for (let index = 0; !signal.aborted; index += 1) await sendOne(`${prefix}.${sender}.${index}`);
+    for (let index = 0; !signal.aborted; index += 1) {
+      await sendOne(`${prefix}.${sender}.${index}`);
+      // The journal takes rows as fast as they come, also while the engine is down.
+      while (store.journalBytes() > longestJournalBytes && !signal.aborted) await sleep(20);
+    }
   };
   await Promise.all(Array.from({ length: senders }, (_, sender) => send(sender)));
 }

@@ -5,7 +5,15 @@ import { createConnection } from "../../src/store/connection.ts";
 import { migrate, schemaVersion } from "../../src/store/migrations.ts";
 import { callerOrganization, sql } from "../../src/store/statement.ts";
 import { remotePassword, startRemoteServer, type RemoteServer } from "./remote-server.ts";
-import { countSpans, numberedSpans, openTestStore, scopeOf, spanBatch, testSettings } from "./test-store.ts";
+import {
+  countSpans,
+  numberedSpans,
+  openTestStore,
+  scopeOf,
+  spanBatch,
+  testSettings,
+  untilStored,
+} from "./test-store.ts";
 
 let remote: RemoteServer;
 before(async () => {
@@ -25,6 +33,8 @@ describe("a remote ClickHouse server", () => {
       await Promise.all(
         stores.map(({ store }, index) => store.append(spanBatch("org_far", numberedSpans(`far${index}`, 10)))),
       );
+      // A query waits for the rows in its own server's journal, not for those in the journals of others.
+      for (const { store } of stores) await untilStored(store);
       for (const { store } of stores) assert.equal((await countSpans(store, "org_far")).size, 30);
       assert.ok(remote.compressed.requests >= 3);
       assert.ok(remote.compressed.answers >= 3);
@@ -34,7 +44,8 @@ describe("a remote ClickHouse server", () => {
   });
 
   test("that is temporarily unreachable causes refusals with Retry-After, and is used again", async () => {
-    await using opened = await openTestStore({ settings: { ...settingsFor(remote), write_timeout_ms: 3000 } });
+    const settings = { ...settingsFor(remote), journal: "off", write_timeout_ms: 3000 } as const;
+    await using opened = await openTestStore({ settings });
     const { store } = opened;
     remote.down = true;
     const overloaded = (error: unknown): boolean =>
@@ -47,6 +58,16 @@ describe("a remote ClickHouse server", () => {
     remote.down = false;
     await store.append(spanBatch("org_away", numberedSpans("away", 5)));
     assert.equal((await countSpans(store, "org_away")).size, 5);
+  });
+
+  test("that is temporarily unreachable causes no refusals of rows with a journal", async () => {
+    await using opened = await openTestStore({ settings: { ...settingsFor(remote), write_timeout_ms: 3000 } });
+    const { store } = opened;
+    remote.down = true;
+    await store.append(spanBatch("org_meanwhile", numberedSpans("meanwhile", 5)));
+    assert.ok(store.journalBytes() > 0);
+    remote.down = false;
+    assert.equal((await countSpans(store, "org_meanwhile")).size, 5);
   });
 
   test("that refuses the password is not ready, and the state does not show it", async () => {

@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { Value } from "typebox/value";
 import { telemetry, type TelemetrySettings } from "../../src/config/telemetry.ts";
 import { silentLogger, type Logger } from "../../src/logger.ts";
@@ -92,7 +93,8 @@ export function spanBatch(organizationId: string, rows: readonly TestSpan[]): Ba
     columns.days.unsigned(days);
     block.endRow();
   }
-  return { organizationId, table: "spans", block: block.finish(), rowCount: rows.length };
+  const dayCount = block.dayCount();
+  return { organizationId, table: "spans", block: block.finish(), rowCount: rows.length, dayCount };
 }
 
 /** Spans of one batch whose IDs begin with the batch's name. */
@@ -100,8 +102,14 @@ export function numberedSpans(name: string, count: number): TestSpan[] {
   return Array.from({ length: count }, (_, index) => ({ traceId: name, spanId: `${name}-${index}` }));
 }
 
+/** Resolves when the store has every acknowledged row. */
+export async function untilStored(store: Store): Promise<void> {
+  while (store.journalBytes() > 0) await sleep(10);
+}
+
 /** How often each of an organization's spans is in the answers, by its ID. */
 export async function countSpans(store: Store, organizationId: string): Promise<Map<string, number>> {
+  await untilStored(store);
   const rows = await store
     .open(scopeOf(organizationId))
     .query<{ span_id: string; times: string }>(

@@ -3,11 +3,16 @@ import { describe, test } from "node:test";
 import * as fc from "fast-check";
 import { spliceJson } from "./json-splice.ts";
 
+/** Also in a long text, which is divided and not copied: the result must be the same. */
 function splice(text: string, changes: Record<string, unknown>): string {
-  const { pieces, byteLength } = spliceJson(Buffer.from(text), changes);
-  const whole = Buffer.concat(pieces);
-  assert.equal(whole.length, byteLength);
-  return whole.toString();
+  const [short, long] = [text, text + " ".repeat(70_000)].map((each) => {
+    const { pieces, byteLength } = spliceJson(Buffer.from(each), changes);
+    const whole = Buffer.concat(pieces);
+    assert.equal(whole.length, byteLength);
+    return whole.toString();
+  });
+  assert.equal(long, short);
+  return short!;
 }
 
 /** The members as JSON.parse returns them, with the changes applied. */
@@ -43,6 +48,11 @@ describe("spliceJson", () => {
   test("keeps the last of equal names, which is the validated one", () => {
     assert.equal(splice(String.raw`{"n":1,"x":0,"n":2,"\u006e":3}`, {}), String.raw`{"x":0,"\u006e":3}`);
     assert.equal(splice('{"model":"a","model":"b"}', { model: "c" }), '{"model":"c"}');
+  });
+
+  test("keeps the last of equal names among many", () => {
+    const others = Array.from({ length: 20 }, (_, index) => `"m${index}":${index}`).join(",");
+    assert.equal(splice(`{"a":1,${others},"a":2,"b":1}`, { b: undefined }), `{${others},"a":2}`);
   });
 
   test("is not misled by quotes, braces and backslashes in strings, short or long", () => {

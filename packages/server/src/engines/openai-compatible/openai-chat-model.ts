@@ -39,17 +39,18 @@ export function createOpenAiChatModel(options: OpenAiChatModelOptions): ChatMode
       path,
       headers: call.requestId === undefined ? own : [...own, "x-request-id", call.requestId],
       body: spliceJson(call.bytes, changes),
-      signal: call.signal,
+      signal: call.cancellation ?? call.signal,
       limits,
       isStream,
     };
   };
 
+  const readCompletion = (answer: unknown): ChatCompletion => normalizeCompletion(answer, wireModel);
+
   return {
     async complete(call: ChatCall): Promise<ChatCompletion> {
       refuseUnsupported(call, options.unsupportedParameters);
-      const answer = await requestJson(pool, toRequest(call, false), options.maxAnswerBytes);
-      return normalizeCompletion(answer, wireModel);
+      return requestJson(pool, toRequest(call, false), options.maxAnswerBytes, readCompletion);
     },
     stream(call: ChatCall): AsyncIterable<ChatCompletionChunk> {
       refuseUnsupported(call, options.unsupportedParameters);

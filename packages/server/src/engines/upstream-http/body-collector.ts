@@ -6,7 +6,7 @@ import type { ResponseHeaders } from "./upstream-request.ts";
 export class BodyCollector {
   readonly maxBytes: number;
   readonly #pieces: Buffer[] = [];
-  readonly #values = new JsonValueCount(maxResponseValues);
+  #values: JsonValueCount | undefined;
   #byteLength = 0;
 
   constructor(maxBytes: number) {
@@ -18,11 +18,21 @@ export class BodyCollector {
    * @throws AppError upstream_failed when these are too many values to parse
    */
   push(bytes: Buffer): boolean {
-    this.#values.push(bytes);
+    this.#countValues(bytes);
     const room = this.maxBytes - this.#byteLength;
     this.#pieces.push(bytes.length > room ? bytes.subarray(0, room) : bytes);
     this.#byteLength += Math.min(room, bytes.length);
     return bytes.length <= room;
+  }
+
+  /** A value takes at least a byte, so nothing is counted until there are more bytes than values may be. */
+  #countValues(bytes: Buffer): void {
+    if (this.#values === undefined) {
+      if (this.#byteLength + bytes.length <= maxResponseValues) return;
+      this.#values = new JsonValueCount(maxResponseValues);
+      for (const piece of this.#pieces) this.#values.push(piece);
+    }
+    this.#values.push(bytes);
   }
 
   get text(): string {

@@ -9,12 +9,17 @@ import { responseError } from "./upstream-error.ts";
 export const maxErrorBytes = 65_536;
 
 /**
- * @returns the parsed JSON of a response with status 2xx
+ * @param read turns the parsed JSON of a response with status 2xx into the result; may throw
  * @throws AppError for everything else
  */
-export function requestJson(pool: ConnectionPool, request: OutgoingRequest, maxBytes: number): Promise<unknown> {
+export function requestJson<Result = unknown>(
+  pool: ConnectionPool,
+  request: OutgoingRequest,
+  maxBytes: number,
+  read: (value: unknown) => Result = (value) => value as Result,
+): Promise<Result> {
   return new Promise((resolve, reject) => {
-    const collector = new ResponseCollector(maxBytes, { resolve, reject });
+    const collector = new ResponseCollector(maxBytes, { resolve: (value) => resolve(read(value)), reject });
     collector.upstreamRequest = pool.open(request, collector);
   });
 }

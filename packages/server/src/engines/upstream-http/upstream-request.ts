@@ -2,6 +2,7 @@
 import type { Dispatcher } from "undici";
 import { AppError, toAppError, defaultRetryAfterMs } from "../../errors.ts";
 import { abortReason } from "../../abort.ts";
+import type { AbortListener, AbortSource } from "../../cancellation.ts";
 import { toTransportError } from "./transport-error.ts";
 import type { TimeLimits, DeadlineTarget } from "./time-limits.ts";
 
@@ -41,7 +42,7 @@ export interface OutgoingRequest {
   /** Names and values in turn. */
   readonly headers: readonly string[];
   readonly body?: BufferedBody | StreamedBody;
-  readonly signal: AbortSignal;
+  readonly signal: AbortSource;
   readonly limits: TimeLimits;
   /** Whether the idle timeout applies; a batch response sends nothing until it is generated. */
   readonly isStream: boolean;
@@ -65,9 +66,9 @@ type Phase = "queued" | "connecting" | "awaiting" | "streaming" | "errorBody" | 
 const drainTimeoutMs = 1_000;
 const errorBodyTimeoutMs = 5_000;
 /** Bodies up to this size are sent as one piece. */
-const joinedBodyBytes = 65_536;
+export const joinedBodyBytes = 65_536;
 
-export class UpstreamRequest implements Dispatcher.DispatchHandler, DeadlineTarget {
+export class UpstreamRequest implements Dispatcher.DispatchHandler, DeadlineTarget, AbortListener {
   readonly request: OutgoingRequest;
   setIndex = -1;
   /** Whether it left the queue: it uses, or used, a connection. */

@@ -44,8 +44,9 @@ const maximumCharacters = 33_554_432;
 const gatherMs = { few: 200, many: 1000 };
 /** The number of queued calls from which the longer interval applies. */
 const manyCalls = 64;
-/** Calls per insert, and calls encoded before yielding. */
-const insertCalls = 2048;
+/** Characters of content in one insert. All other calls that were gathered go into it. */
+const insertCharacters = 8_388_608;
+/** Calls encoded before yielding. */
 const sliceCalls = 128;
 
 /** For a server with telemetry disabled. */
@@ -73,10 +74,10 @@ export function createCallTelemetry(parts: CallTelemetryParts): CallTelemetry {
 
   const flush = async (): Promise<void> => {
     while (waiting.length > 0) {
-      const calls = waiting.slice(0, insertCalls);
-      waiting = waiting.slice(insertCalls);
-      for (const each of calls) characters -= each.characters;
+      const calls = waiting.slice(0, insertLength(waiting));
+      waiting = waiting.slice(calls.length);
       const kept = await write(calls, parts);
+      for (const each of calls) characters -= each.characters;
       if (kept || !closing || waiting.length === 0) continue;
       // Shutdown does not wait for a store that does not respond.
       parts.onDrop(waiting.length, "store");
@@ -135,6 +136,16 @@ export function createCallTelemetry(parts: CallTelemetryParts): CallTelemetry {
   };
 }
 
+/** How many of the calls go into one insert, at least one. */
+function insertLength(calls: readonly Waiting[]): number {
+  let characters = 0;
+  const end = calls.findIndex((call) => {
+    characters += call.characters;
+    return characters > insertCharacters;
+  });
+  return end === -1 ? calls.length : Math.max(1, end);
+}
+
 function toRecords(call: FinishedCall, keepContent: boolean, providerOf: ProviderOf): CallRecords {
   switch (call.kind) {
     case "chat":
@@ -173,7 +184,7 @@ async function writeOrganization(
     }
     const batches = rows.finish();
     reason = "store";
-    await Promise.all(batches.map((batch) => store.append(batch)));
+    await Promise.all(batches.map((batch) => store.append(batch, { durability: "written" })));
     return true;
   } catch (error) {
     parts.onDrop(calls.length, reason);

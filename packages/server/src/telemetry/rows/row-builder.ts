@@ -78,6 +78,7 @@ export class RowBuilder {
       table,
       block: block.finish(),
       rowCount: block.rowCount,
+      dayCount: block.dayCount(),
       identities: identities === undefined ? undefined : [...identities],
     });
     pool.give(block);

@@ -29,6 +29,7 @@ export function readCatalog(reader: TenantReader, request: CatalogRequest): Prom
   const { descriptions = false, fromMs, project = null } = request;
   return remembered(reader, {
     key: JSON.stringify(["metrics", project, seenSinceDay(fromMs), descriptions]),
+    signal: request.signal,
     read: () => readMetrics(reader, request),
     bytesOf: (metrics) =>
       metrics.reduce((sum, { description, name }) => sum + 300 + description.length + name.length, 0),

@@ -12,6 +12,7 @@ interface Remembered<Value> {
 interface Lookup<Value> {
   /** Identifies the lookup within the organization. */
   readonly key: string;
+  readonly signal: AbortSignal;
   readonly read: () => Promise<Value>;
   /** Approximate memory of the value. */
   readonly bytesOf: (value: Value) => number;
@@ -20,10 +21,10 @@ interface Lookup<Value> {
 /** The value as it was read, or as it would be read now. */
 export async function remembered<Value>(
   { cache, descriptionVersion }: Pick<TenantReader, "cache" | "descriptionVersion">,
-  { bytesOf, key, read }: Lookup<Value>,
+  { bytesOf, key, read, signal }: Lookup<Value>,
 ): Promise<Value> {
   // The version of before the statement: rows that are written meanwhile may be missing in its result.
-  const version = descriptionVersion?.();
+  const version = await descriptionVersion(signal);
   if (version === undefined) return read();
   const known = cache.get(key) as Remembered<Value> | undefined;
   if (known?.version === version) return known.value;

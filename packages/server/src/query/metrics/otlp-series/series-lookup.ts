@@ -89,6 +89,7 @@ async function describedSeries(request: OtlpRequest, query: OtlpQuery): Promise<
     Array.from(metrics, (metric) =>
       remembered(query.reader, {
         key: JSON.stringify(["series", query.project ?? null, seenSinceDay(request.fromMs), metric]),
+        signal: request.signal,
         read: () => describeMetrics(new Set([metric]), request, query),
         bytesOf,
       }),

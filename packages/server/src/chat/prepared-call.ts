@@ -1,0 +1,40 @@
+/** One prepared chat call on its way to a model. */
+import type { ChatRequest } from "../api/chat-request.ts";
+import type { AbortSource } from "../cancellation.ts";
+import type { Attempt, ChatCall } from "../engines/engine.ts";
+import type { RouteInput } from "../http/route.ts";
+
+export class PreparedCall implements ChatCall {
+  readonly request: ChatRequest;
+  readonly changes: ChatCall["changes"];
+  readonly bytes: Buffer;
+  readonly requestId: string;
+  readonly fairnessKey: string;
+  readonly cancellation: AbortSource;
+  readonly #input: Pick<RouteInput<ChatRequest>, "signal">;
+  readonly #attempts: Attempt[];
+
+  /** @param attempts where the attempts are collected */
+  constructor(
+    { request, changes }: Pick<ChatCall, "request" | "changes">,
+    input: Pick<RouteInput<ChatRequest>, "bytes" | "requestId" | "scope" | "cancellation" | "signal">,
+    attempts: Attempt[],
+  ) {
+    this.request = request;
+    this.changes = changes;
+    this.bytes = input.bytes;
+    this.requestId = input.requestId;
+    this.fairnessKey = input.scope.organizationId;
+    this.cancellation = input.cancellation;
+    this.#input = input;
+    this.#attempts = attempts;
+  }
+
+  get signal(): AbortSignal {
+    return this.#input.signal;
+  }
+
+  onAttempt(attempt: Attempt): void {
+    this.#attempts.push(attempt);
+  }
+}
