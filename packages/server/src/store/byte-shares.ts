@@ -5,6 +5,8 @@ export interface ByteLimits {
   readonly organizationBytes: number;
 }
 
+export type FullShare = "organization" | "total";
+
 /** Room above the total for organizations that use less than their share, so that others cannot fill all of it. */
 const reserve = 1.25;
 
@@ -22,22 +24,22 @@ export class ByteShares {
     return this.#bytes;
   }
 
-  /** Takes the bytes, or says whose limit prevents it. What is larger than a limit fits if nothing else is there. */
-  take(organizationId: string, bytes: number): "taken" | "organization_full" | "full" {
+  /** Takes the bytes, unless a limit prevents it; then returns whose. */
+  take(organizationId: string, bytes: number): FullShare | undefined {
+    const full = this.fullFor(organizationId, bytes);
+    if (full === undefined) this.add(organizationId, bytes);
+    return full;
+  }
+
+  /** Whose limit the bytes would exceed. What is larger than a limit fits if nothing else is there. */
+  fullFor(organizationId: string, bytes: number): FullShare | undefined {
     const { totalBytes, organizationBytes } = this.#limits;
     const own = this.#bytesOf.get(organizationId) ?? 0;
-    if (own > 0 && own + bytes > organizationBytes) return "organization_full";
+    if (own > 0 && own + bytes > organizationBytes) return "organization";
     const wanted = this.#bytes + bytes;
     const organizations = this.#bytesOf.size + (own === 0 ? 1 : 0);
     const isWithinShare = own + bytes <= totalBytes / organizations && wanted <= reserve * totalBytes;
-    if (this.#bytes > 0 && wanted > totalBytes && !isWithinShare) return "full";
-    this.add(organizationId, bytes);
-    return "taken";
-  }
-
-  /** Whether the organization has used most of its own limit, rather than the total. */
-  isFullFor(organizationId: string): boolean {
-    return (this.#bytesOf.get(organizationId) ?? 0) >= this.#limits.organizationBytes / 2;
+    return this.#bytes > 0 && wanted > totalBytes && !isWithinShare ? "total" : undefined;
   }
 
   /** Takes the bytes whatever the limits. */

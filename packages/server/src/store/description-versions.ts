@@ -2,7 +2,7 @@
  * Counts, for each organization, the writes of rows that describe others (series, resources, scopes), so that readers know
  * whether the descriptions that they remember are complete.
  */
-import { tables, type TableName } from "./schema.ts";
+import { describesOthers, type TableName } from "./schema.ts";
 
 export class DescriptionVersions {
   readonly #versions = new Map<string, number>();
@@ -13,7 +13,7 @@ export class DescriptionVersions {
 
   /** Call it after each insert, also after one that failed: its rows may be stored. */
   inserted(table: TableName, organizationIds: ReadonlySet<string>): void {
-    if (!("identity" in tables[table])) return;
+    if (!describesOthers(table)) return;
     for (const id of organizationIds) this.#versions.set(id, this.of(id) + 1);
   }
 }

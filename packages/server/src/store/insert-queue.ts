@@ -10,8 +10,9 @@ import { AppError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { type ByteLimits, ByteShares } from "./byte-shares.ts";
 import { InsertLane } from "./insert-lane.ts";
-import { type Insert, isRefusal, notWritten, organizationFull, type RowWriter, shuttingDown } from "./row-writer.ts";
+import { type Insert, notWritten, type RowWriter, shuttingDown, takeMemory } from "./row-writer.ts";
 import { type TableName, tables } from "./schema.ts";
+import { StoreError } from "./store-error.ts";
 import type { Batch, WriteReport } from "./store.ts";
 import { settle, sizeOf, type WaitingBatch } from "./waiting-batch.ts";
 
@@ -33,6 +34,7 @@ const parallelInserts = 2;
 const sweepMs = 100;
 const firstRetryMs = 100;
 const longestRetryMs = 2000;
+
 interface Lane {
   readonly table: TableName;
   readonly waiting: InsertLane;
@@ -68,7 +70,7 @@ export class InsertQueue implements RowWriter {
 
   /** Resolves when the rows are durable. @throws AppError rate_limited, overloaded, invalid_request or internal */
   async append(batch: Batch): Promise<void> {
-    const refusal = this.#admit(batch);
+    const refusal = this.#closed ? shuttingDown() : takeMemory(this.#shares, batch);
     if (refusal !== undefined) {
       this.#report(batch.table, [batch], refusal);
       throw refusal;
@@ -94,19 +96,6 @@ export class InsertQueue implements RowWriter {
     if (this.#shares.bytes > 0) await new Promise<void>((resolve) => (this.#whenEmpty = resolve));
     this.#ending.abort();
     clearInterval(this.#sweeping);
-  }
-
-  /** Reserves memory for the batch; returns the error if there is none left. */
-  #admit(batch: Batch): AppError | undefined {
-    if (this.#closed) return shuttingDown();
-    switch (this.#shares.take(batch.organizationId, sizeOf(batch))) {
-      case "organization_full":
-        return organizationFull();
-      case "full":
-        return notWritten("The telemetry write queue is full. Retry later.");
-      case "taken":
-        return undefined;
-    }
   }
 
   #release({ batch }: WaitingBatch): void {
@@ -207,6 +196,11 @@ export class InsertQueue implements RowWriter {
     const late = [...this.#running, ...lanes.flatMap(({ waiting }) => [...waiting.waiting()])].filter(isLate);
     for (const waiting of late) settle(waiting, toWriteError(undefined));
   }
+}
+
+/** The store rejects these rows permanently. */
+function isRefusal(error: unknown): error is StoreError {
+  return error instanceof StoreError && error.outlook !== "transient" && error.outlook !== "too_slow";
 }
 
 function toWriteError(cause: unknown): AppError {

@@ -1,4 +1,4 @@
-/** Assembles the store: the connection to the embedded engine or ClickHouse, the schema, the insert queue, the readers. */
+/** Assembles the store: the connection to the embedded engine or ClickHouse, the schema, the journal or the insert queue, the readers. */
 import { chmod, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { abortable, abortReason } from "../abort.ts";
@@ -146,9 +146,10 @@ async function openEmbedded({ settings, dataDirectory, logger }: StoreOptions, r
 }
 
 interface RowWriters {
-  readonly writer: RowWriter;
-  /** Also there if it takes no rows: an earlier server may have left some. */
+  /** There even if the queue takes the rows: an earlier server may have left some in it. */
   readonly journal: Journal;
+  /** With `telemetry.journal: off`. */
+  readonly queue: InsertQueue | undefined;
 }
 
 interface Destination {
@@ -183,7 +184,7 @@ async function openRowWriters(options: StoreOptions, destination: Destination): 
     directory: join(dataDirectory, "telemetry/journal"),
     journal: { totalBytes: settings.journal_bytes, organizationBytes: settings.organization_journal_bytes },
   });
-  return { journal, writer: settings.journal === "on" ? journal : new InsertQueue(common) };
+  return { journal, queue: settings.journal === "on" ? undefined : new InsertQueue(common) };
 }
 
 const removalWaitMs = 30_000;
@@ -213,7 +214,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   readiness.watch({ connection, layout, engine });
   const known = new KnownIdentities(Date.now);
   const descriptionVersions = new DescriptionVersions();
-  const { writer, journal } = await openRowWriters(options, { home, readiness, descriptionVersions });
+  const { journal, queue } = await openRowWriters(options, { home, readiness, descriptionVersions });
+  const writer: RowWriter = queue ?? journal;
   const reads = new ReadLimiter(readPlacesFor(settings));
   const reader = {
     reads,
@@ -238,7 +240,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       requireFewDays(batch);
       options.requireRoom?.();
       // The journal takes rows while the store is down.
-      readiness.requireHope(settings.journal === "on" ? Infinity : settings.write_timeout_ms);
+      readiness.requireHope(queue === undefined ? Infinity : settings.write_timeout_ms);
       await writer.append(batch, appendOptions);
       if (batch.identities !== undefined) known.add(batch.table, batch.organizationId, batch.identities);
     },
@@ -255,7 +257,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     whenReady: (signal) => readiness.whenReady(signal),
     async close() {
       await rollupJob?.close();
-      await writer.close();
+      await queue?.close();
       await journal.close();
       await readiness.close();
       await connection.close();

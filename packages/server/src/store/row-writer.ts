@@ -1,8 +1,9 @@
 /** What takes rows: the journal, which inserts after it acknowledges, or the queue, which inserts before. */
 import { AppError } from "../errors.ts";
+import type { ByteShares, FullShare } from "./byte-shares.ts";
 import type { TableName } from "./schema.ts";
-import { StoreError } from "./store-error.ts";
 import type { AppendOptions, Batch } from "./store.ts";
+import { sizeOf } from "./waiting-batch.ts";
 
 export interface RowWriter {
   /** Resolves when the rows are durable. @throws AppError rate_limited, overloaded or internal */
@@ -41,12 +42,15 @@ export function requireFewDays({ dayCount = 0 }: Batch): void {
 /** A group is full when it reaches either limit. */
 export const fullGroup = { bytes: 16_777_216, rows: 100_000 } as const;
 
-/** The store rejects these rows permanently. */
-export function isRefusal(error: unknown): error is StoreError {
-  return error instanceof StoreError && error.outlook !== "transient" && error.outlook !== "too_slow";
+/** Reserves memory for a batch whose sender waits; returns the error if there is none left. */
+export function takeMemory(shares: ByteShares, batch: Batch): AppError | undefined {
+  const full = shares.take(batch.organizationId, sizeOf(batch));
+  return full === undefined ? undefined : noSpace(full, "The telemetry write queue is full. Retry later.");
 }
 
-export function organizationFull(): AppError {
+/** @param message for a share that all organizations have filled */
+export function noSpace(full: FullShare, message: string): AppError {
+  if (full === "total") return notWritten(message);
   return new AppError("rate_limited", "This organization sends telemetry faster than it can be written. Retry later.");
 }
 

@@ -30,6 +30,7 @@ import {
   retention,
   tenant,
   time,
+  type TableDefinition,
 } from "./table-definition.ts";
 
 /**
@@ -263,3 +264,9 @@ export const tables = {
   scopes,
 } as const;
 export type TableName = keyof typeof tables;
+
+/** Whether the table's rows describe others, which refer to them: resources, scopes and series. */
+export function describesOthers(table: TableName): boolean {
+  const definition: TableDefinition = tables[table];
+  return definition.identity !== undefined;
+}

@@ -5,10 +5,9 @@
 import { sleep } from "../../abort.ts";
 import type { Logger } from "../../logger.ts";
 import { fullGroup, type Insert } from "../row-writer.ts";
-import { type TableName, tables } from "../schema.ts";
+import { describesOthers, type TableName } from "../schema.ts";
 import { StoreError } from "../store-error.ts";
 import type { WriteReport } from "../store.ts";
-import type { TableDefinition } from "../table-definition.ts";
 import type { JournalRecord } from "./record.ts";
 
 export interface DrainParts {
@@ -87,18 +86,13 @@ export async function drainSegment(
   const groups = [...Map.groupBy(records, ({ table }) => table)].flatMap(([table, each]) => groupsOf(table, each));
   const insertAll = (isWanted: (group: Group) => boolean): Promise<unknown> =>
     Promise.all(groups.filter(isWanted).map((group) => insertGroup(group, inserts)));
-  const referred = insertAll(isReferredTo);
+  const referred = insertAll(({ table }) => describesOthers(table));
   const isOver = new AbortController();
   await Promise.race([referred, sleep(referredWaitMs, AbortSignal.any([parts.signal, isOver.signal]))]);
   isOver.abort();
   afterReferred();
-  await Promise.all([referred, insertAll((group) => !isReferredTo(group))]);
+  await Promise.all([referred, insertAll(({ table }) => !describesOthers(table))]);
   return refused;
-}
-
-function isReferredTo({ table }: Group): boolean {
-  const definition: TableDefinition = tables[table];
-  return definition.identity !== undefined;
 }
 
 function groupsOf(table: TableName, records: readonly JournalRecord[]): Group[] {

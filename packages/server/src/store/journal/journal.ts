@@ -5,7 +5,7 @@
  */
 import type { AppError } from "../../errors.ts";
 import { ByteShares, type ByteLimits } from "../byte-shares.ts";
-import { fullGroup, notWritten, organizationFull, type RowWriter, shuttingDown } from "../row-writer.ts";
+import { fullGroup, noSpace, notWritten, type RowWriter, shuttingDown, takeMemory } from "../row-writer.ts";
 import type { AppendOptions, Batch } from "../store.ts";
 import { settle, sizeOf } from "../waiting-batch.ts";
 import { DrainQueue } from "./drain-queue.ts";
@@ -98,7 +98,7 @@ export class Journal implements RowWriter {
   }
 
   async append(batch: Batch, { durability = "synced" }: AppendOptions = {}): Promise<void> {
-    const refusal = this.#admit(batch);
+    const refusal = this.#closed ? shuttingDown() : takeMemory(this.#queued, batch);
     if (refusal !== undefined) throw this.#refused(batch, refusal);
     await new Promise<void>((resolve, reject) => {
       const appended: AppendedBatch = {
@@ -131,7 +131,6 @@ export class Journal implements RowWriter {
     this.#outside = [];
     await this.#commits.close();
     clearTimeout(this.#sealTimer);
-    clearInterval(this.#sweeping);
     const deadline = setTimeout(() => this.#ending.abort(), this.#options.writeTimeoutMs);
     await this.#drains.whenIdle();
     clearTimeout(deadline);
@@ -140,19 +139,6 @@ export class Journal implements RowWriter {
       { segments: this.#segments.size, bytes: this.bytes },
       "the journal keeps rows that the telemetry store did not take in time; the next start inserts them",
     );
-  }
-
-  /** Reserves memory for the batch; returns the error if there is none left. */
-  #admit(batch: Batch): AppError | undefined {
-    if (this.#closed) return shuttingDown();
-    switch (this.#queued.take(batch.organizationId, sizeOf(batch))) {
-      case "organization_full":
-        return organizationFull();
-      case "full":
-        return notWritten("The telemetry write queue is full. Retry later.");
-      case "taken":
-        return undefined;
-    }
   }
 
   #refused({ table, rowCount }: Batch, error: AppError): AppError {
@@ -168,26 +154,31 @@ export class Journal implements RowWriter {
   /** Returns false if the journal has no space for the batch. */
   #enter(appended: AppendedBatch): boolean {
     const { organizationId } = appended.batch;
-    if (this.#stored.take(organizationId, sizeOf(appended.batch)) !== "taken") return false;
+    if (this.#stored.take(organizationId, sizeOf(appended.batch)) !== undefined) return false;
     this.#commits.add(appended);
     return true;
   }
 
   #answerOutside(appended: AppendedBatch, error: AppError): void {
     settle(appended, error);
-    this.#queued.release(appended.batch.organizationId, sizeOf(appended.batch));
+    this.#release(appended);
   }
 
   #onCommitted(group: readonly AppendedBatch[], outcome: "kept" | "lost"): void {
-    for (const { batch } of group) {
-      this.#queued.release(batch.organizationId, sizeOf(batch));
+    for (const appended of group) {
+      this.#release(appended);
+      const { batch } = appended;
       if (outcome === "lost") this.#stored.release(batch.organizationId, sizeOf(batch));
     }
-    if (this.#queued.bytes === 0) {
-      clearInterval(this.#sweeping);
-      this.#sweeping = undefined;
-    }
     this.#sealIfDue();
+  }
+
+  /** Frees the memory of a batch whose sender has been answered. */
+  #release({ batch }: AppendedBatch): void {
+    this.#queued.release(batch.organizationId, sizeOf(batch));
+    if (this.#queued.bytes > 0) return;
+    clearInterval(this.#sweeping);
+    this.#sweeping = undefined;
   }
 
   /** Small segments wait for the drains before them, so that many queries cannot cause many small inserts. */
@@ -239,9 +230,10 @@ export class Journal implements RowWriter {
     this.#outside = this.#outside.filter(({ settled }) => !settled);
   }
 
-  #noSpace({ organizationId }: Batch): AppError {
-    return this.#stored.isFullFor(organizationId)
-      ? organizationFull()
-      : notWritten("The telemetry journal is full, because the store does not accept rows fast enough. Retry later.");
+  #noSpace(batch: Batch): AppError {
+    return noSpace(
+      this.#stored.fullFor(batch.organizationId, sizeOf(batch)) ?? "total",
+      "The telemetry journal is full, because the store does not accept rows fast enough. Retry later.",
+    );
   }
 }
