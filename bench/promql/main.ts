@@ -17,10 +17,18 @@ import {
   openMetricsLines,
   startPrometheus,
 } from "../../packages/server/test/support/prometheus-server.ts";
+import { untilRolledUp } from "../../packages/server/test/support/rolled-up.ts";
 import { describeMachine } from "../processes.ts";
 import { quantile } from "../quantile.ts";
 import { prometheusChunks, writeMetrics, type MetricsSize } from "./metric-samples.ts";
-import { dashboardQueries, dashboardStepSeconds, presetForms, tokenPrices, type DashboardQuery } from "./queries.ts";
+import {
+  dashboardQueries,
+  dashboardStepSeconds,
+  organizationId,
+  presetForms,
+  tokenPrices,
+  type DashboardQuery,
+} from "./queries.ts";
 import { writeSpans } from "./spans.ts";
 
 const { values: given } = parseArgs({
@@ -48,6 +56,10 @@ interface Measured {
   readonly delayMs: number;
 }
 
+/** A store that is filled sums hours that nothing was written to for this long. */
+const rollupDelayMs = 5000;
+const fillMs = 1_800_000;
+
 /** A store in a folder, filled once and served by a separate process. */
 async function served(
   name: string,
@@ -59,8 +71,9 @@ async function served(
   if (!existsSync(mark)) {
     const startMs = performance.now();
     const endMs = Math.floor(Date.now() / 1000) * 1000;
-    const opened = await openTestStore({ directory });
+    const opened = await openTestStore({ directory, settings: { rollup_delay_ms: rollupDelayMs } });
     await fill(opened.store, endMs);
+    await untilRolledUp(opened.store, { source: "calls", organizations: [organizationId], withinMs: fillMs });
     await opened[Symbol.asyncDispose]();
     writeFileSync(mark, String(endMs));
     log(`${name} written in ${Math.round((performance.now() - startMs) / 1000)} s`);

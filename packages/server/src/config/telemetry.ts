@@ -96,7 +96,7 @@ export const telemetry = Type.Object(
     rollups: Type.Boolean({
       default: true,
       description:
-        "Keep sums of spans and log entries by minute, so that queries over days need not read every row. Results are the same without.",
+        "Keep sums of spans, calls and log entries by minute, so that queries over days need not read every row. Results are the same without.",
     }),
     rollup_delay_ms: milliseconds(
       600_000,

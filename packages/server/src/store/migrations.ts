@@ -30,7 +30,12 @@ const migrations: readonly Migration[] = [
   {
     version: 6,
     name: "sum spans and logs by minute",
-    statements: (layout) => [...createRollups(layout), ...touchExistingRows()],
+    statements: (layout) => [...createRollups(layout), ...touchExistingRows(["spans", "logs"])],
+  },
+  {
+    version: 7,
+    name: "sum calls by minute and hour",
+    statements: (layout) => [...createRollups(layout), ...touchExistingRows(["calls"])],
   },
 ];
 

@@ -11,6 +11,7 @@ import { mostEmbeddedReads } from "./embedded/protocol.ts";
 import { socketPathFor } from "./embedded/socket-path.ts";
 import { superviseEngine, type SupervisedEngine } from "./embedded/supervised-engine.ts";
 import { InsertQueue } from "./insert-queue.ts";
+import { joinBlocks } from "./join-blocks.ts";
 import { Journal } from "./journal/journal.ts";
 import { KnownIdentities } from "./known-identities.ts";
 import { Readiness } from "./readiness.ts";
@@ -161,16 +162,19 @@ interface Destination {
 async function openRowWriters(options: StoreOptions, destination: Destination): Promise<RowWriters> {
   const { settings, dataDirectory, logger, observe = () => {} } = options;
   const { descriptionVersions, home, readiness } = destination;
-  const insert: Insert = ({ table, blocks, organizationIds, token, signal }) =>
-    home.connection
-      .insert({
+  const insert: Insert = async ({ table, blocks, organizationIds, token, signal }) => {
+    try {
+      await home.connection.insert({
         table,
         columns: Object.keys(tables[table].columns),
-        blocks,
+        blocks: await joinBlocks(blocks),
         settings: { ...insertSettings, ...home.insertSettings, insert_deduplication_token: token },
         signal,
-      })
-      .finally(() => descriptionVersions.inserted(table, organizationIds));
+      });
+    } finally {
+      descriptionVersions.inserted(table, organizationIds);
+    }
+  };
   const common = {
     insert,
     whenReady: (signal: AbortSignal) => readiness.whenReady(signal),

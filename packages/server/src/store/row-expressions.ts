@@ -1,5 +1,7 @@
 /** What rows of `spans` and `logs` are worth, in SQL: statements over rows and the sums of rows must agree. */
-import { sql } from "./statement.ts";
+import { agentOperation, inferenceOperations, toolOperation, workflowOperation } from "./span-operations.ts";
+import { spanLabels } from "./span-labels.ts";
+import { bind, sql, type Statement } from "./statement.ts";
 
 /** How long a span took in nanoseconds; 0 if it ends before it starts. */
 export const durationNanos = sql`greatest(toUnixTimestamp64Nano(end_time) - toUnixTimestamp64Nano(start_time), 0)`;
@@ -12,3 +14,39 @@ export const hasDurationBucket = sql`${durationNanos} >= 2`;
 
 /** Bytes of an entry's line, which is its body, or else the name of the event. */
 export const lineBytes = sql`if(body = '', length(event_name), length(body))`;
+
+/** The end of a span in milliseconds, the resolution of metrics. */
+export const endMs = sql`toUnixTimestamp64Milli(end_time)`;
+
+/** The duration of a span in metrics; negative if it ends before it starts. */
+export const durationSeconds = sql`((toUnixTimestamp64Nano(end_time) - toUnixTimestamp64Nano(start_time)) / 1e9)`;
+
+export const firstChunkSeconds = sql`toFloat64OrZero(attributes['gen_ai.response.time_to_first_chunk'])`;
+export const firstAudioSeconds = sql`toFloat64OrZero(attributes['sounding.speech.time_to_first_audio'])`;
+export const speechCharacters = sql`toFloat64OrZero(attributes['sounding.speech.characters'])`;
+export const audioSeconds = sql`toFloat64OrZero(attributes['sounding.audio.duration'])`;
+
+export const isInference = sql`operation IN ${bind.texts(inferenceOperations)}`;
+export const isAgent = sql`operation = ${bind.text(agentOperation)}`;
+export const isTool = sql`operation = ${bind.text(toolOperation)}`;
+const isRun = sql`operation IN ${bind.texts([agentOperation, workflowOperation])}`;
+
+/**
+ * Whether a request or a response was refused because of its content. A model's refusal is also reported by the agent that called it,
+ * and by each of our attempts.
+ */
+export const isRejection = sql`((error_type = 'content_filter' OR position(attributes['gen_ai.response.finish_reasons'], 'content_filter') > 0)
+  AND NOT ${isRun} AND (operation != '' OR ${spanLabels.category} != 'unknown'))`;
+
+/** Upper bounds of the buckets of metrics over spans, in seconds: ten per power of ten, so that quantiles are accurate. */
+export const bucketBounds: readonly number[] = [-3, -2, -1, 0, 1, 2, 3].flatMap((power) =>
+  [1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8].map((factor) => Number(`${factor}e${power}`)),
+);
+
+/** The upper bound of the bucket that a value belongs to. */
+export function bucketOf(value: Statement): Statement {
+  const highest = bucketBounds.at(-1)!;
+  const negated = bucketBounds.map((bound) => -bound).reverse();
+  // roundDown finds the greatest bound that is not above the value; with negated bounds, the least one that is not below.
+  return sql`if(${value} > ${bind.float(highest)}, inf, -roundDown(-${value}, ${bind.floats(negated)}))`;
+}

@@ -38,17 +38,19 @@ export function removalStatement({ layout, scope, removal }: TenantRemoval): {
 
 /** Makes queries read the rows themselves until their sums are made again. */
 async function invalidateRollups(connection: Connection, { removal, scope }: TenantRemoval): Promise<void> {
-  if (!rollups.some(({ source }) => source === removal.table)) return;
-  const answer = await connection.read({
-    text: touchAllHours,
-    parameters: new Map([
-      ["organization", scope.organizationId],
-      ["source", removal.table],
-    ]),
-    settings: { distributed_foreground_insert: 1 },
-    signal: removal.signal,
-  });
-  for await (const _ of answer);
+  for (const { source, table } of rollups) {
+    if (table !== removal.table) continue;
+    const answer = await connection.read({
+      text: touchAllHours,
+      parameters: new Map([
+        ["organization", scope.organizationId],
+        ["source", source],
+      ]),
+      settings: { distributed_foreground_insert: 1 },
+      signal: removal.signal,
+    });
+    for await (const _ of answer);
+  }
 }
 
 /** @throws AppError as reading does */

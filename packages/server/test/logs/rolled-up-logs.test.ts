@@ -5,7 +5,7 @@ import type { CountsRequest } from "../../src/languages/logql/storage.ts";
 import type { LabelMatcher } from "../../src/languages/logql/syntax/ast.ts";
 import { neverYield } from "../../src/languages/regex/yield-budget.ts";
 import { createTenantLogs, type TenantLogs } from "../../src/query/logs/logql-storage/tenant-logs.ts";
-import { hourNanos } from "../../src/store/rollups/rollup-tables.ts";
+import { hourNanos } from "../../src/store/rollups/rollup.ts";
 import type { TenantReader } from "../../src/store/store.ts";
 import { openTestStore, scopeOf, type TestStore } from "../store/test-store.ts";
 import { untilRolledUp } from "../support/rolled-up.ts";

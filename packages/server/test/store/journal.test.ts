@@ -187,7 +187,7 @@ describe("the journal", () => {
   });
 
   test("inserts later rows while a record fails again and again", async () => {
-    await using opened = await openJournal({ writeTimeoutMs: 100 });
+    await using opened = await openJournal({ writeTimeoutMs: 3000 });
     const { journal, store } = opened;
     const failed = Promise.withResolvers<void>();
     store.onInsert = ({ organizationIds }) => {
@@ -235,7 +235,7 @@ describe("the journal", () => {
 
   test("refuses an organization that fills its share after the timeout, and others are accepted", async () => {
     await using opened = await openJournal(
-      { journal: { totalBytes: 1_000_000, organizationBytes: 10_000 }, writeTimeoutMs: 200 },
+      { journal: { totalBytes: 1_000_000, organizationBytes: 10_000 }, writeTimeoutMs: 3000 },
       new ScriptedStore({ isUp: false }),
     );
     const { journal, store, reports } = opened;
@@ -258,7 +258,7 @@ describe("the journal", () => {
 
   test("refuses everyone after the timeout when it is full", async () => {
     await using opened = await openJournal(
-      { journal: { totalBytes: 10_000, organizationBytes: 10_000 }, writeTimeoutMs: 200 },
+      { journal: { totalBytes: 10_000, organizationBytes: 10_000 }, writeTimeoutMs: 3000 },
       new ScriptedStore({ isUp: false }),
     );
     const { journal, store } = opened;

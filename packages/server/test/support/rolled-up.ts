@@ -5,15 +5,19 @@ import type { Store } from "../../src/store/store.ts";
 import type { RollupSource } from "../../src/store/rollups/rollup-tables.ts";
 import { scopeOf } from "../store/test-store.ts";
 
-const withinMs = 60_000;
+const defaultWithinMs = 60_000;
 
 interface Awaited {
   readonly source: RollupSource;
   readonly organizations: readonly string[];
+  readonly withinMs?: number;
 }
 
-/** Resolves once every past hour with rows has been summed since the last write to it. @throws Error after a minute */
-export async function untilRolledUp(store: Store, { organizations, source }: Awaited): Promise<void> {
+/** Resolves once every past hour with rows has been summed since the last write to it. @throws Error after the time, by default a minute */
+export async function untilRolledUp(
+  store: Store,
+  { organizations, source, withinMs = defaultWithinMs }: Awaited,
+): Promise<void> {
   const endMs = performance.now() + withinMs;
   for (const organization of organizations) {
     while ((await staleHours(store, organization, source)) > 0) {

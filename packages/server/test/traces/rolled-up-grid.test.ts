@@ -7,7 +7,7 @@ import { neverYield } from "../../src/languages/regex/yield-budget.ts";
 import { createTenantTraces } from "../../src/query/traces/traceql-storage/tenant-traces.ts";
 import { bind, sql } from "../../src/store/statement.ts";
 import type { TenantReader } from "../../src/store/store.ts";
-import { hourNanos } from "../../src/store/rollups/rollup-tables.ts";
+import { hourNanos } from "../../src/store/rollups/rollup.ts";
 import { scopeOf } from "../store/test-store.ts";
 import { untilRolledUp } from "../support/rolled-up.ts";
 import { resourceSpans } from "./otlp-spans.ts";

@@ -2,8 +2,8 @@
 import type { TracesAnswer } from "../../api/observability.ts";
 import type { TokenPrices } from "../../config/metric-presets.ts";
 import { sql } from "../../store/statement.ts";
-import { spanLabels } from "../metrics/span-series/span-labels.ts";
-import { inferenceCondition } from "../metrics/span-series/span-metrics.ts";
+import { spanLabels } from "../../store/span-labels.ts";
+import { isInference } from "../../store/row-expressions.ts";
 
 type Models = TracesAnswer["traces"][number]["summary"]["models"];
 
@@ -11,11 +11,11 @@ type Models = TracesAnswer["traces"][number]["summary"]["models"];
 export type CostOfModels = (models: Models) => number | null;
 
 /** The model that a span called; empty if it is no model call. The same calls as in metrics. */
-export const calledModel = sql`if(${inferenceCondition} AND repeated = 0, toString(${spanLabels.model_key}), '')`;
+export const calledModel = sql`if(${isInference} AND repeated = 0, toString(${spanLabels.model_key}), '')`;
 
 /**
  * What spans of the same call share. A call that this server served counts once in its trace: an application's span with
- * one of its keys does not (query/metrics/span-series/counted-calls.ts).
+ * one of its keys does not (store/counted-calls.ts).
  */
 export const callKeys = sql`arrayFilter(key -> key != 0, [response_key, request_key])`;
 

@@ -9,7 +9,8 @@ import type { Connection, Settings } from "../connection.ts";
 import type { Readiness } from "../readiness.ts";
 import { StoreError } from "../store-error.ts";
 import { fillRollup, registerHour, staleHours } from "./rollup-statements.ts";
-import { hourNanos, rollups, type RollupSource } from "./rollup-tables.ts";
+import { hourNanos } from "./rollup.ts";
+import { rollups, type RollupSource } from "./rollup-tables.ts";
 
 export interface RollupJobOptions {
   readonly connection: Connection;
@@ -39,9 +40,8 @@ const retryMs = 3_600_000;
 /** An hour with more groups is left as rows: its sums would be about as many. */
 const mostGroups = 1_000_000;
 
-/** One thread, so that queries have the others; duplicates are removed as in queries. */
+/** One thread, so that queries have the others. */
 const fillSettings: Settings = {
-  final: 1,
   do_not_merge_across_partitions_select_final: 1,
   max_threads: 1,
   max_rows_to_group_by: mostGroups,
@@ -110,7 +110,7 @@ function keyOf({ organization, seconds, source }: StaleHour): string {
 }
 
 async function findStaleHours({ connection, delayMs }: RollupJobOptions, signal: AbortSignal): Promise<StaleHour[]> {
-  const parameters = { delay_nanos: BigInt(Math.round(delayMs)) * 1_000_000n };
+  const parameters = new Map([["delay_nanos", String(BigInt(Math.round(delayMs)) * 1_000_000n)]]);
   const text = await answerOf(connection, { text: staleHours, parameters, settings: {}, signal });
   return text
     .split("\n")
@@ -130,21 +130,21 @@ async function sumHour(
   const generation = randomBytes(8).readBigUInt64LE();
   const rollup = rollups.find((each) => each.source === source)!;
   const start = BigInt(seconds) * 1_000_000_000n;
-  const fill = { organization, from: start + 1n, to: start + hourNanos, generation };
+  const hourRange = { fromUnixNano: start + 1n, toUnixNano: start + hourNanos };
   await answerOf(connection, {
-    text: fillRollup(rollup),
-    parameters: fill,
+    ...fillRollup(rollup, { organization, hour: hourRange, generation }),
     settings: { ...fillSettings, ...settings },
     signal,
   });
   // Only now: rows of a generation that is not registered are never read.
   const registration = { organization, source, seconds, generation, touched, days };
-  await answerOf(connection, { text: registerHour, parameters: registration, settings, signal });
+  const parameters = new Map(Object.entries(registration).map(([name, value]) => [name, String(value)]));
+  await answerOf(connection, { text: registerHour, parameters, settings, signal });
 }
 
 interface JobStatement {
   readonly text: string;
-  readonly parameters: Readonly<Record<string, string | number | bigint>>;
+  readonly parameters: ReadonlyMap<string, string>;
   readonly settings: Settings;
   readonly signal: AbortSignal;
 }
@@ -152,7 +152,7 @@ interface JobStatement {
 async function answerOf(connection: Connection, { parameters, settings, signal, text }: JobStatement): Promise<string> {
   const bytes = await connection.read({
     text,
-    parameters: new Map(Object.entries(parameters).map(([name, value]) => [name, String(value)])),
+    parameters,
     settings,
     signal: AbortSignal.any([signal, AbortSignal.timeout(statementTimeoutMs)]),
   });

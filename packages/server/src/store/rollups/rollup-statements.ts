@@ -1,14 +1,19 @@
 /** Generates the statements that create the rollups' tables and fill them. */
 import { engine, distributed, type Layout, onCluster, storedName, tableSettings } from "../table-layout.ts";
-import { hourNanos, minuteNanos, type Rollup, rollups } from "./rollup-tables.ts";
-
-/** The start of a row's minute or hour, in seconds since 1970. */
-function startOf(lengthNanos: bigint, { timeColumn }: Rollup): string {
-  return `intDiv(toUnixTimestamp64Nano(${timeColumn}) - 1, ${lengthNanos}) * ${lengthNanos / 1_000_000_000n}`;
-}
+import { bind, callerOrganization, join, organizationParameterName, sql, type Statement } from "../statement.ts";
+import { callHoursName, callMinutes } from "./call-minutes.ts";
+import type { HourRange, Rollup } from "./rollup.ts";
+import { rollups } from "./rollup-tables.ts";
 
 function timeOf(seconds: string): string {
   return `toDateTime(${seconds}, 'UTC')`;
+}
+
+/** The text of a statement without parameters. */
+function textOf(statement: Statement): string {
+  const { parameters, text } = statement.render();
+  if (parameters.size > 0) throw new TypeError(`A view cannot have parameters: ${text}`);
+  return text;
 }
 
 /**
@@ -32,15 +37,15 @@ SETTINGS ${tableSettings(layout)}`,
     ...rollups.map(
       (rollup) =>
         `CREATE MATERIALIZED VIEW IF NOT EXISTS ${storedName(`${rollup.source}_touch`, layout)}${onCluster(layout)} TO ${table} AS
-${touchesOf(rollup, storedName(rollup.source, layout))}`,
+${touchesOf(rollup, storedName(rollup.table, layout))}`,
     ),
   ];
 }
 
-function touchesOf(rollup: Rollup, rows: string): string {
-  return `SELECT organization, '${rollup.source}' AS source, ${timeOf(startOf(hourNanos, rollup))} AS hour,
+function touchesOf({ source, touches }: Rollup, rows: string): string {
+  return `SELECT organization, '${source}' AS source, ${timeOf(`arrayJoin(${textOf(touches.hours)})`)} AS hour,
   max(toUnixTimestamp64Nano(now64(9))) AS touched_unix_nano, max(days) AS days
-FROM ${rows} GROUP BY organization, hour`;
+FROM ${rows} WHERE ${textOf(touches.condition)} GROUP BY organization, hour`;
 }
 
 /** `rollup_hours` has the valid generation of each hour, and the last write that it includes. */
@@ -61,7 +66,7 @@ SETTINGS ${tableSettings(layout)}`,
   ];
 }
 
-function createRollup({ groupedBy, name, sums }: Rollup, layout: Layout): string[] {
+function createSums(name: string, { groupedBy, sums }: Rollup, layout: Layout): string[] {
   const columns = [...Object.entries(groupedBy), ...Object.entries(sums)].map(
     ([column, { type }]) => `${column} ${type}`,
   );
@@ -82,22 +87,45 @@ SETTINGS ${tableSettings(layout)}`,
   ];
 }
 
+/** Sums by hour, which a view makes of those by minute while these are written. */
+function createCallHours(layout: Layout): string[] {
+  const { groupedBy, name, sums } = callMinutes;
+  const keys = Object.keys(groupedBy).join(", ");
+  const totals = Object.entries(sums).map(
+    ([column, { type }]) => `${type.startsWith("Map") ? "sumMap" : "sum"}(sums.${column}) AS ${column}`,
+  );
+  return [
+    ...createSums(callHoursName, callMinutes, layout),
+    `CREATE MATERIALIZED VIEW IF NOT EXISTS ${storedName("call_hours_sums", layout)}${onCluster(layout)} TO ${storedName(callHoursName, layout)} AS
+SELECT organization, project, toStartOfHour(sums.minute) AS minute, generation, ${keys}, ${totals.join(", ")}, max(sums.days) AS days
+FROM ${storedName(name, layout)} AS sums GROUP BY organization, project, minute, generation, ${keys}`,
+  ];
+}
+
 /** Creates everything; idempotent and safe to run concurrently. */
 export function createRollups(layout: Layout): string[] {
   return [
-    ...rollups.flatMap((rollup) => createRollup(rollup, layout)),
+    ...rollups.flatMap((rollup) => createSums(rollup.name, rollup, layout)),
+    ...createCallHours(layout),
     ...createHours(layout),
     ...createTouches(layout),
   ];
 }
 
 /** Records the hours of rows that were written before `createRollups`. */
-export function touchExistingRows(): string[] {
-  return rollups.map((rollup) => `INSERT INTO row_touches ${touchesOf(rollup, rollup.source)}`);
+export function touchExistingRows(sources: readonly Rollup["source"][]): string[] {
+  return rollups
+    .filter(({ source }) => sources.includes(source))
+    .map((rollup) => `INSERT INTO row_touches ${touchesOf(rollup, rollup.table)}`);
 }
 
 /** The names of the tables with tenants' rows that a statement can read. */
-export const rollupTables: readonly string[] = ["row_touches", "rollup_hours", ...rollups.map(({ name }) => name)];
+export const rollupTables: readonly string[] = [
+  "row_touches",
+  "rollup_hours",
+  callHoursName,
+  ...rollups.map(({ name }) => name),
+];
 
 /**
  * The hours that must be rolled up, newest first: they have ended, and the last write to them was `delay_nanos` ago. No insert takes
@@ -118,27 +146,26 @@ WHERE touched > included
 ORDER BY seconds DESC LIMIT 10000
 FORMAT JSONCompactEachRow`;
 
-/** Sums the rows of an hour of one organization. Parameters: organization, from, to (in nanoseconds, both included), generation. */
-export function fillRollup(rollup: Rollup): string {
-  const { groupedBy, name, source, sums, timeColumn } = rollup;
-  const columns = [
-    "organization",
-    "project",
-    "minute",
-    "generation",
-    ...Object.keys(groupedBy),
-    ...Object.keys(sums),
-    "days",
-  ];
-  const values = [...Object.values(groupedBy), ...Object.values(sums)].map(({ value }) => value);
-  const keys = ["organization", "project", "minute_start", ...Object.values(groupedBy).map(({ value }) => value)];
-  return `INSERT INTO ${name} (${columns.join(", ")})
-SELECT organization, project, ${timeOf(startOf(minuteNanos, rollup))} AS minute_start, {generation:UInt64},
-  ${values.join(",\n  ")}, max(days)
-FROM ${source}
-WHERE organization = {organization:String}
-  AND ${timeColumn} >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND ${timeColumn} <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')
-GROUP BY ${keys.join(", ")}`;
+interface FilledHour {
+  readonly organization: string;
+  readonly hour: HourRange;
+  readonly generation: bigint;
+}
+
+/** Sums the rows of an hour of one organization. */
+export function fillRollup(
+  { groupedBy, minute, name, rows, sums }: Rollup,
+  { generation, hour, organization }: FilledHour,
+): { readonly text: string; readonly parameters: ReadonlyMap<string, string> } {
+  const keys = Object.values(groupedBy).map(({ value }) => value);
+  const totals = Object.values(sums).map(({ value }) => value);
+  const columns = ["organization", "project", "minute", "generation", ...Object.keys(groupedBy), ...Object.keys(sums)];
+  const list = (values: readonly Statement[]): Statement => join(values, sql`, `);
+  const select = sql`SELECT ${callerOrganization}, project, toDateTime(${minute}, 'UTC') AS minute_start,
+      ${bind.uint64(generation)}, ${list([...keys, ...totals])}, max(days)
+    FROM ${rows(hour)} GROUP BY project, minute_start, ${list(keys)}`.render();
+  select.parameters.set(organizationParameterName, organization);
+  return { text: `INSERT INTO ${name} (${columns.join(", ")}, days)\n${select.text}`, parameters: select.parameters };
 }
 
 /** Declares a generation valid. Parameters: organization, source, seconds, generation, touched, days. */

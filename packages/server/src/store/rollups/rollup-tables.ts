@@ -1,85 +1,71 @@
 /**
- * Defines the rollups: sums of rows by minute and by the columns that most queries group and filter by. Such a column has the name
- * that it has in the source, so that conditions on it mean the same. A minute or hour excludes its start and includes its end, as
- * the intervals of TraceQL, LogQL and PromQL do. docs/adr/0035-rollups.md
+ * Defines the rollups. A column that sums are grouped by has the name that it has in the rows, so that conditions on it mean the
+ * same. docs/adr/0035-rollups.md
  */
 import { durationBucket, durationNanos, hasDurationBucket, lineBytes } from "../row-expressions.ts";
 import { attributeKinds } from "../schema.ts";
-import type { Statement } from "../statement.ts";
+import { bind, callerOrganization, sql } from "../statement.ts";
+import { callMinutes } from "./call-minutes.ts";
+import { hourOf, minuteOf, nameType, type Rollup } from "./rollup.ts";
 
-interface RollupColumn {
-  /** The type in SQL. */
-  readonly type: string;
-  /** The expression over rows of the source. */
-  readonly value: string;
-}
-
-export interface Rollup {
-  readonly name: "span_minutes" | "log_minutes";
-  readonly source: "spans" | "logs";
-  readonly timeColumn: "start_time" | "time";
-  readonly groupedBy: Readonly<Record<string, RollupColumn>>;
-  readonly sums: Readonly<Record<string, RollupColumn>>;
-}
-
-const name = "LowCardinality(String)";
-const textOf = (expression: Statement): string => expression.render().text;
-const nanos = textOf(durationNanos);
-
-function unchanged(column: string, type: string): RollupColumn {
-  return { type, value: column };
-}
+const startUnixNano = sql`toUnixTimestamp64Nano(start_time)`;
 
 export const spanMinutes: Rollup = {
   name: "span_minutes",
   source: "spans",
-  timeColumn: "start_time",
+  table: "spans",
+  touches: { condition: sql`1`, hours: sql`[${hourOf(startUnixNano)}]` },
+  minute: minuteOf(startUnixNano),
+  rows: ({ fromUnixNano, toUnixNano }) => sql`spans FINAL WHERE organization = ${callerOrganization}
+    AND start_time >= ${bind.time(fromUnixNano)} AND start_time <= ${bind.time(toUnixNano)}`,
   groupedBy: {
-    service: unchanged("service", name),
-    kind: unchanged("kind", "UInt8"),
-    status_code: unchanged("status_code", "UInt8"),
-    resource_id: unchanged("resource_id", "UInt64"),
+    service: { type: nameType, value: sql`service` },
+    kind: { type: "UInt8", value: sql`kind` },
+    status_code: { type: "UInt8", value: sql`status_code` },
+    resource_id: { type: "UInt64", value: sql`resource_id` },
   },
   sums: {
-    spans: { type: "UInt64", value: "count()" },
-    duration_nanos: { type: "Int64", value: `sum(${nanos})` },
-    shortest_nanos: { type: "Int64", value: `min(${nanos})` },
-    longest_nanos: { type: "Int64", value: `max(${nanos})` },
+    spans: { type: "UInt64", value: sql`count()` },
+    duration_nanos: { type: "Int64", value: sql`sum(${durationNanos})` },
+    shortest_nanos: { type: "Int64", value: sql`min(${durationNanos})` },
+    longest_nanos: { type: "Int64", value: sql`max(${durationNanos})` },
     /** Spans by the bucket of their duration. */
     spans_by_duration: {
       type: "Map(UInt64, UInt64)",
-      value: `sumMapIf(map(${textOf(durationBucket)}, toUInt64(1)), ${textOf(hasDurationBucket)})`,
+      value: sql`sumMapIf(map(${durationBucket}, toUInt64(1)), ${hasDurationBucket})`,
     },
   },
 };
 
 /** The least severity number of a row's level; 0 if it has none. Loki's levels are the same for both. */
-const severityNumber =
-  "multiIf(severity_number BETWEEN 1 AND 24, bitShiftRight(severity_number + 3, 2) * 4 - 3, severity_text != '', toUInt8(level) * 4 + 1, 0)";
+const severityNumber = sql`multiIf(severity_number BETWEEN 1 AND 24, bitShiftRight(severity_number + 3, 2) * 4 - 3, severity_text != '', toUInt8(level) * 4 + 1, 0)`;
+
+const timeUnixNano = sql`toUnixTimestamp64Nano(time)`;
 
 export const logMinutes: Rollup = {
   name: "log_minutes",
   source: "logs",
-  timeColumn: "time",
+  table: "logs",
+  touches: { condition: sql`1`, hours: sql`[${hourOf(timeUnixNano)}]` },
+  minute: minuteOf(timeUnixNano),
+  rows: ({ fromUnixNano, toUnixNano }) => sql`logs FINAL WHERE organization = ${callerOrganization}
+    AND time >= ${bind.time(fromUnixNano)} AND time <= ${bind.time(toUnixNano)}`,
   groupedBy: {
-    service: unchanged("service", name),
+    service: { type: nameType, value: sql`service` },
     severity_number: { type: "UInt8", value: severityNumber },
-    resource_id: unchanged("resource_id", "UInt64"),
+    resource_id: { type: "UInt64", value: sql`resource_id` },
   },
   sums: {
-    entries: { type: "UInt64", value: "count()" },
+    entries: { type: "UInt64", value: sql`count()` },
     /** Of the lines. */
-    bytes: { type: "UInt64", value: `sum(${textOf(lineBytes)})` },
+    bytes: { type: "UInt64", value: sql`sum(${lineBytes})` },
     /** Entries whose body is a list or a map. */
     structured: {
       type: "UInt64",
-      value: `countIf(body_type IN ('${attributeKinds.array}', '${attributeKinds.map}'))`,
+      value: sql`countIf(body_type IN ${bind.texts([attributeKinds.array, attributeKinds.map])})`,
     },
   },
 };
 
-export const rollups: readonly Rollup[] = [spanMinutes, logMinutes];
+export const rollups: readonly Rollup[] = [spanMinutes, logMinutes, callMinutes];
 export type RollupSource = Rollup["source"];
-
-export const minuteNanos = 60_000_000_000n;
-export const hourNanos = 3_600_000_000_000n;

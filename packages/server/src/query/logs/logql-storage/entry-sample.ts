@@ -4,7 +4,8 @@
  */
 import type { EntriesRequest, EntryBatch } from "../../../languages/logql/storage.ts";
 import { rolledUpPart } from "../../../store/rollups/rolled-up-part.ts";
-import { logMinutes, minuteNanos } from "../../../store/rollups/rollup-tables.ts";
+import { minuteNanos } from "../../../store/rollups/rollup.ts";
+import { logMinutes } from "../../../store/rollups/rollup-tables.ts";
 import { bind, sql, type Statement } from "../../../store/statement.ts";
 import type { TimeRange } from "../../time-window.ts";
 import { EntryColumns } from "./entry-columns.ts";

@@ -6,7 +6,7 @@
 import type { OtlpMetric, OtlpPart, OtlpSeriesName, SemconvMapping, SeriesLabels } from "./otlp-metric.ts";
 import { agentOperation, inferenceOperations, toolOperation } from "../../../store/span-operations.ts";
 import { spanSeriesNames } from "../span-series/span-metrics.ts";
-import { timeoutErrorTypes } from "../span-series/span-labels.ts";
+import { timeoutErrorTypes } from "../../../store/span-labels.ts";
 
 interface Form {
   /** OpenTelemetry's name, and the required unit. */

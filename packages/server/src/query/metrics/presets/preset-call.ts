@@ -61,16 +61,28 @@ function readPercentile(given: string | number | null | undefined): number {
 }
 
 function readTimes(query: MetricsQuery, nowMs: number): Pick<CheckedCall, "times" | "windowSeconds"> {
-  const endMs = query.end == null ? nowMs : Number(parseTime(query.end, "end") / 1_000_000n);
+  const givenEndMs = query.end == null ? undefined : Number(parseTime(query.end, "end") / 1_000_000n);
   const windowMs = milliseconds(query.time_window ?? defaultWindow, "time_window", nowMs);
   if (query.step === undefined) {
-    return { times: { kind: "instant", timeMs: endMs }, windowSeconds: windowMs / 1000 };
+    return { times: { kind: "instant", timeMs: givenEndMs ?? nowMs }, windowSeconds: windowMs / 1000 };
   }
   const stepMs = milliseconds(query.step === null || query.step === "" ? defaultStep : query.step, "step", nowMs);
+  const endMs = givenEndMs ?? alignedEnd(nowMs, stepMs);
   // The points' ranges are adjacent and the last one ends at the end. The first can start before the window.
   const points = Math.max(1, Math.ceil(windowMs / stepMs));
   const times = { kind: "range", startMs: endMs - (points - 1) * stepMs, endMs, stepMs } as const;
   return { times, windowSeconds: Math.min(stepMs, windowMs) / 1000 };
+}
+
+const minuteMs = 60_000;
+const hourMs = 3_600_000;
+/** How many of these a step has at least, so that the part of the last step that is yet to come is small. */
+const leastPerStep = 12;
+
+/** The end of the current minute or hour, because ranges between them can be read from sums of calls. */
+function alignedEnd(nowMs: number, stepMs: number): number {
+  const unitMs = [hourMs, minuteMs].find((unit) => stepMs >= leastPerStep * unit);
+  return unitMs === undefined ? nowMs : Math.ceil(nowMs / unitMs) * unitMs;
 }
 
 /** At most back to 1970. */

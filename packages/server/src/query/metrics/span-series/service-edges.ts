@@ -5,7 +5,7 @@
  */
 import { bind, sql, type Statement } from "../../../store/statement.ts";
 import { allOf, projectCondition } from "../../conditions.ts";
-import { endedWithin, type EndRange } from "./counted-calls.ts";
+import { endedWithin, type EndRange } from "../../../store/counted-calls.ts";
 
 /** By how much longer than its server's span the span of a client may take. */
 const marginMs = 300_000;

@@ -3,6 +3,7 @@
  * failed one, and one that is chosen by the hash of its ID, so that a repeated query returns the same.
  */
 import { longStep, CooperativeYield } from "../../../scheduling/cooperative-yield.ts";
+import { bucketOf, endMs } from "../../../store/row-expressions.ts";
 import { bind, sql, type Statement } from "../../../store/statement.ts";
 import { labelsFrom } from "../../../languages/promql/series/labels.ts";
 import { formatPlain } from "../../../languages/promql/syntax/number-literal.ts";
@@ -14,9 +15,9 @@ import {
   type ExemplarSeries,
 } from "../exemplar.ts";
 import { isMatchedBy } from "../label-matching.ts";
-import { spanLabels } from "./span-labels.ts";
+import { spanLabels } from "../../../store/span-labels.ts";
 import type { SpanSeriesName } from "./span-metrics.ts";
-import { bucketOf, endMs, selectSpans } from "./span-selection.ts";
+import { selectSpans } from "./span-selection.ts";
 import { seriesLabels, toNumber, type SpanQuery } from "./span-series.ts";
 
 /** The IDs are empty if no span was picked. */
@@ -41,7 +42,7 @@ export async function spanExemplars(
   const labels = seriesLabels(metric, namedLabels);
   const selected = selectSpans({ ...request, metric, project, labels, keepsDuplicates: true });
   if (selected === null) return [];
-  const bucket = part === "bucket" ? bucketOf(metric) : sql`0.`;
+  const bucket = part === "bucket" ? bucketOf(metric.value) : sql`0.`;
   const rows = await reader.query<PickedRow>(pickStatement({ ...selected, bucket, value: metric.value, request }), {
     signal: request.signal,
     memory: { add: request.charge },

@@ -1,6 +1,6 @@
 /** The definition of a metric over spans: which spans count, with which value and labels. */
 import { sql, type Statement } from "../../../store/statement.ts";
-import type { SpanLabel } from "./span-labels.ts";
+import type { SpanLabel } from "../../../store/span-labels.ts";
 
 export interface SpanMetric {
   /** Without the suffixes of a histogram's parts. */
@@ -26,12 +26,23 @@ export interface SpanMetric {
   readonly itemCondition?: Statement;
   /** The increment of a counter, the observation of a histogram or the value of a gauge. */
   readonly value: Statement;
+  /** The metric in the sums of calls by minute; absent if they do not have it. */
+  readonly sums?: SummedMetric;
   /** Which of a gauge's values counts if several spans of a series end at the same time. */
   readonly edge?: "min" | "max";
 }
 
-/** The duration of a span. */
-export const seconds = sql`((toUnixTimestamp64Nano(end_time) - toUnixTimestamp64Nano(start_time)) / 1e9)`;
+/** A metric over rows of `call_minutes`. */
+interface SummedMetric {
+  /** Which sums count. */
+  readonly condition: Statement;
+  /** The sum of the values. */
+  readonly value: Statement;
+  /** Of a histogram: the number of observations, and the column of observations by bucket. */
+  readonly count?: Statement;
+  readonly buckets?: Statement;
+}
+
 export const one = sql`1.`;
 
 /** A metric whose series have `session_id` only if a query names it, unless the definition says otherwise. */

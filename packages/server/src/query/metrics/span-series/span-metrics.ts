@@ -3,30 +3,27 @@
  * Prometheus' conventions (https://prometheus.io/docs/practices/naming/) and OpenTelemetry's GenAI conventions
  * (https://opentelemetry.io/docs/specs/semconv/gen-ai/); attributes that they do not name have names of our own.
  */
-import { bind, sql } from "../../../store/statement.ts";
 import {
-  agentOperation,
-  inferenceOperations,
-  toolOperation,
-  workflowOperation,
-} from "../../../store/span-operations.ts";
-import { spanLabels } from "./span-labels.ts";
-import { one, seconds, spanMetric as metric, type SpanMetric } from "./span-metric.ts";
+  audioSeconds,
+  firstAudioSeconds,
+  firstChunkSeconds,
+  isAgent,
+  isInference,
+  isRejection,
+  isTool,
+  durationSeconds,
+  speechCharacters,
+} from "../../../store/row-expressions.ts";
+import { inferenceOperations } from "../../../store/span-operations.ts";
+import { sql } from "../../../store/statement.ts";
+import { one, spanMetric as metric, type SpanMetric } from "./span-metric.ts";
 import { traceMetrics } from "./trace-metrics.ts";
 
-/** Whether a span is a model call. */
-export const inferenceCondition = sql`operation IN ${bind.texts(inferenceOperations)}`;
-const isInference = inferenceCondition;
-const isAgent = sql`operation = ${bind.text(agentOperation)}`;
-const isRun = sql`operation IN ${bind.texts([agentOperation, workflowOperation])}`;
 const identityLabels = ["project_name", "service_name"] as const;
 const agentLabels = [...identityLabels, "agent_name", "agent_class"] as const;
 const inferenceLabels = [...agentLabels, "model_key", "provider", "operation", "status"] as const;
 
-const firstChunkSeconds = sql`toFloat64OrZero(attributes['gen_ai.response.time_to_first_chunk'])`;
-const firstAudioSeconds = sql`toFloat64OrZero(attributes['sounding.speech.time_to_first_audio'])`;
-const characters = sql`toFloat64OrZero(attributes['sounding.speech.characters'])`;
-const audioSeconds = sql`toFloat64OrZero(attributes['sounding.audio.duration'])`;
+const durations = { value: sql`seconds`, count: sql`calls`, buckets: sql`calls_by_seconds` };
 
 const inferenceSource =
   "Spans of model calls: `gen_ai.operation.name` is one of " +
@@ -45,6 +42,7 @@ const inference: readonly SpanMetric[] = [
     condition: isInference,
     countsCalls: true,
     value: one,
+    sums: { condition: isInference, value: sql`calls` },
   }),
   metric({
     name: "inference_duration_seconds",
@@ -55,7 +53,8 @@ const inference: readonly SpanMetric[] = [
     labels: inferenceLabels,
     condition: isInference,
     countsCalls: true,
-    value: seconds,
+    value: durationSeconds,
+    sums: { condition: isInference, ...durations },
   }),
   metric({
     name: "inference_time_to_first_token_seconds",
@@ -67,6 +66,12 @@ const inference: readonly SpanMetric[] = [
     condition: sql`${isInference} AND ${firstChunkSeconds} > 0`,
     countsCalls: true,
     value: firstChunkSeconds,
+    sums: {
+      condition: sql`${isInference} AND first_chunk_calls > 0`,
+      value: sql`first_chunk_seconds`,
+      count: sql`first_chunk_calls`,
+      buckets: sql`calls_by_first_chunk`,
+    },
   }),
   metric({
     name: "token_usage_total",
@@ -80,6 +85,7 @@ const inference: readonly SpanMetric[] = [
     arrayJoin: sql`['input', 'output'] AS token_type, [input_tokens, output_tokens] AS tokens`,
     itemCondition: sql`tokens > 0`,
     value: sql`toFloat64(tokens)`,
+    sums: { condition: isInference, value: sql`tokens` },
   }),
 ];
 
@@ -93,6 +99,7 @@ const agents: readonly SpanMetric[] = [
     labels: [...agentLabels, "status"],
     condition: isAgent,
     value: one,
+    sums: { condition: isAgent, value: sql`calls` },
   }),
   metric({
     name: "agent_duration_seconds",
@@ -102,7 +109,8 @@ const agents: readonly SpanMetric[] = [
     source: agentSource,
     labels: [...agentLabels, "status"],
     condition: isAgent,
-    value: seconds,
+    value: durationSeconds,
+    sums: { condition: isAgent, ...durations },
   }),
   metric({
     name: "agent_tool_calls_total",
@@ -111,8 +119,9 @@ const agents: readonly SpanMetric[] = [
     help: "Tool calls by agents.",
     source: "Spans whose `gen_ai.operation.name` is `execute_tool`.",
     labels: [...agentLabels, "tool_name", "status"],
-    condition: sql`operation = ${bind.text(toolOperation)}`,
+    condition: isTool,
     value: one,
+    sums: { condition: isTool, value: sql`calls` },
   }),
   metric({
     name: "rai_rejections_total",
@@ -122,11 +131,10 @@ const agents: readonly SpanMetric[] = [
     source:
       "Spans other than agent spans with `error.type` `content_filter` or the finish reason `content_filter`; the category is `gen_ai.guardrail.risk.category`, `rai.category` or `category`.",
     labels: [...agentLabels, "model_key", "category"],
-    // A model's refusal is also reported by the agent that called it, and by each of our attempts.
-    condition: sql`(error_type = 'content_filter' OR position(attributes['gen_ai.response.finish_reasons'], 'content_filter') > 0)
-      AND NOT ${isRun} AND (operation != '' OR ${spanLabels.category} != 'unknown')`,
+    condition: isRejection,
     countsCalls: true,
     value: one,
+    sums: { condition: sql`rejections > 0`, value: sql`rejections` },
   }),
 ];
 
@@ -180,8 +188,10 @@ const audio: readonly SpanMetric[] = [
     help: "Characters synthesized to speech.",
     source: "`sounding.speech.characters` of spans whose `gen_ai.operation.name` is `speech`.",
     labels: [...identityLabels, "model_key", "voice", "status"],
-    condition: sql`operation = 'speech' AND ${characters} > 0`,
-    value: characters,
+    condition: sql`operation = 'speech' AND ${speechCharacters} > 0`,
+    countsCalls: true,
+    value: speechCharacters,
+    sums: { condition: sql`speech_characters > 0`, value: sql`speech_characters` },
   }),
   metric({
     name: "speech_time_to_first_audio_seconds",
@@ -191,7 +201,14 @@ const audio: readonly SpanMetric[] = [
     source: "`sounding.speech.time_to_first_audio` (seconds) of spans whose `gen_ai.operation.name` is `speech`.",
     labels: [...identityLabels, "model_key", "voice", "status"],
     condition: sql`operation = 'speech' AND ${firstAudioSeconds} > 0`,
+    countsCalls: true,
     value: firstAudioSeconds,
+    sums: {
+      condition: sql`first_audio_calls > 0`,
+      value: sql`first_audio_seconds`,
+      count: sql`first_audio_calls`,
+      buckets: sql`calls_by_first_audio`,
+    },
   }),
   metric({
     name: "transcription_audio_seconds_total",
@@ -201,7 +218,9 @@ const audio: readonly SpanMetric[] = [
     source: "`sounding.audio.duration` (seconds) of spans whose `gen_ai.operation.name` is `transcription`.",
     labels: [...identityLabels, "model_key", "status"],
     condition: sql`operation = 'transcription' AND ${audioSeconds} > 0`,
+    countsCalls: true,
     value: audioSeconds,
+    sums: { condition: sql`audio_seconds > 0`, value: sql`audio_seconds` },
   }),
   metric({
     name: "transcription_processing_seconds_total",
@@ -211,17 +230,14 @@ const audio: readonly SpanMetric[] = [
     source: "Spans whose `gen_ai.operation.name` is `transcription` and that have `sounding.audio.duration`.",
     labels: [...identityLabels, "model_key", "status"],
     condition: sql`operation = 'transcription' AND ${audioSeconds} > 0`,
-    value: seconds,
+    countsCalls: true,
+    value: durationSeconds,
+    sums: { condition: sql`audio_seconds > 0`, value: sql`transcribing_seconds` },
   }),
 ];
 
 /** Every metric over spans. */
 export const spanMetrics: readonly SpanMetric[] = [...inference, ...agents, ...sessions, ...audio, ...traceMetrics];
-
-/** Upper bounds of the histograms' buckets in seconds: ten per power of ten, so that quantiles are accurate. */
-export const bucketBounds: readonly number[] = [-3, -2, -1, 0, 1, 2, 3].flatMap((power) =>
-  [1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8].map((factor) => Number(`${factor}e${power}`)),
-);
 
 export type SeriesPart = "value" | "bucket" | "sum" | "count";
 

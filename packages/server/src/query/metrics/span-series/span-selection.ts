@@ -3,11 +3,10 @@ import { bind, join, sql, type Statement } from "../../../store/statement.ts";
 import { allOf, projectCondition } from "../../conditions.ts";
 import type { LabelMatcher } from "../../../languages/promql/syntax/ast.ts";
 import { matchesAbsence } from "../label-matching.ts";
-import { endedWithin, isCounted, withCallers } from "./counted-calls.ts";
-import { callerLabels, isCallerLabel, isSpanLabel, spanLabels, type SpanLabel } from "./span-labels.ts";
+import { endedWithin, isCounted, withCallers } from "../../../store/counted-calls.ts";
+import { callerLabels, isCallerLabel, isSpanLabel, spanLabels, type SpanLabel } from "../../../store/span-labels.ts";
 import { serviceEdges } from "./service-edges.ts";
 import type { SpanMetric } from "./span-metric.ts";
-import { bucketBounds } from "./span-metrics.ts";
 
 export interface SpanSelection {
   readonly metric: SpanMetric;
@@ -31,17 +30,6 @@ export interface SelectedSpans {
   readonly rows: Statement;
   /** The labels' expressions as one array of strings. */
   readonly labelList: Statement;
-}
-
-/** The end of a span in milliseconds, the resolution of metrics. */
-export const endMs = sql`toUnixTimestamp64Milli(end_time)`;
-
-/** The upper bound of the bucket that a value belongs to. */
-export function bucketOf({ value }: SpanMetric): Statement {
-  const highest = bucketBounds.at(-1)!;
-  const negated = bucketBounds.map((bound) => -bound).reverse();
-  // roundDown finds the greatest bound that is not above the value; with negated bounds, the least one that is not below.
-  return sql`if(${value} > ${bind.float(highest)}, inf, -roundDown(-${value}, ${bind.floats(negated)}))`;
 }
 
 /** Null if no series can match. */
@@ -80,12 +68,13 @@ export function selectSpans(selection: SpanSelection): SelectedSpans | null {
   return { labelList, rows: sql`${calls}${arrayJoin} WHERE ${condition}` };
 }
 
-interface MatchedLabel {
+export interface MatchedLabel {
   readonly label: SpanLabel;
   readonly matcher: LabelMatcher;
 }
 
-function matchedLabels({ matchers, metric }: SpanSelection): MatchedLabel[] | null {
+/** The matchers of a metric's labels; null if no series can match. */
+export function matchedLabels({ matchers, metric }: SpanSelection): MatchedLabel[] | null {
   const matched: MatchedLabel[] = [];
   for (const matcher of matchers) {
     if (matcher.name === "__name__" || matcher.name === "le") continue;
@@ -102,7 +91,7 @@ export function labelOf(metric: SpanMetric, name: string): SpanLabel | undefined
   return known ? name : undefined;
 }
 
-function labelCondition(label: Statement, { operator, value }: LabelMatcher): Statement {
+export function labelCondition(label: Statement, { operator, value }: LabelMatcher): Statement {
   switch (operator) {
     case "=":
       return sql`(${label}) = ${bind.text(value)}`;

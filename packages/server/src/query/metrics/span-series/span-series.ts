@@ -4,16 +4,17 @@
  * of zero ends each window, because a counter without new spans is known to be unchanged.
  */
 import { longStep, CooperativeYield } from "../../../scheduling/cooperative-yield.ts";
+import { bucketBounds, bucketOf, endMs } from "../../../store/row-expressions.ts";
 import { bind, sql, type Statement } from "../../../store/statement.ts";
 import type { TenantReader } from "../../../store/store.ts";
 import { labelsFrom, type Labels } from "../../../languages/promql/series/labels.ts";
 import type { SelectRequest, StoredSeries } from "../../../languages/promql/storage.ts";
 import { formatPlain } from "../../../languages/promql/syntax/number-literal.ts";
 import { isMatchedBy } from "../label-matching.ts";
-import type { SpanLabel } from "./span-labels.ts";
+import type { SpanLabel } from "../../../store/span-labels.ts";
 import type { SpanMetric } from "./span-metric.ts";
-import { bucketBounds, type SpanSeriesName } from "./span-metrics.ts";
-import { bucketOf, endMs, selectSpans, type SelectedSpans } from "./span-selection.ts";
+import type { SpanSeriesName } from "./span-metrics.ts";
+import { selectSpans, type SelectedSpans } from "./span-selection.ts";
 
 export interface SpanQuery {
   readonly reader: TenantReader;
@@ -76,7 +77,7 @@ interface SamplesParts {
 function samplesStatement(metric: SpanMetric, { selected, part }: SamplesParts): Statement {
   const amount = part === "bucket" || part === "count" ? sql`1.` : metric.value;
   const total = sql`${totalOf(metric)}(${amount})`;
-  const bucket = part === "bucket" ? bucketOf(metric) : sql`0.`;
+  const bucket = part === "bucket" ? bucketOf(metric.value) : sql`0.`;
   return sql`SELECT label_values, bucket, groupArray((ended, amount)) AS samples FROM (
       SELECT ${selected.labelList} AS label_values, ${bucket} AS bucket, ${endMs} AS ended, ${total} AS amount
       FROM ${selected.rows} GROUP BY label_values, bucket, ended

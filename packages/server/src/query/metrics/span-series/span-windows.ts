@@ -3,15 +3,17 @@
  * gauges. Results equal the engine's exactly. Time is divided into cells, so that each window is a whole number of cells.
  */
 import { longStep, CooperativeYield } from "../../../scheduling/cooperative-yield.ts";
-import { bind, sql, type Statement } from "../../../store/statement.ts";
+import { bucketBounds, bucketOf, endMs } from "../../../store/row-expressions.ts";
+import { bind, join, sql, type Statement } from "../../../store/statement.ts";
 import { labelsFrom, type Labels } from "../../../languages/promql/series/labels.ts";
 import type { GridSeries, WindowsRequest } from "../../../languages/promql/storage.ts";
 import { formatPlain } from "../../../languages/promql/syntax/number-literal.ts";
-import type { SpanLabel } from "./span-labels.ts";
+import type { SpanLabel } from "../../../store/span-labels.ts";
 import type { SpanMetric } from "./span-metric.ts";
-import { bucketBounds, type SpanSeriesName } from "./span-metrics.ts";
-import { bucketOf, endMs, labelOf, selectSpans, type SelectedSpans } from "./span-selection.ts";
+import type { SpanSeriesName } from "./span-metrics.ts";
+import { labelOf, selectSpans, type SelectedSpans, type SpanSelection } from "./span-selection.ts";
 import { toNumber, totalOf, type SpanQuery } from "./span-series.ts";
+import { summedCells } from "./summed-cells.ts";
 
 interface CellsRow {
   readonly label_values: readonly string[];
@@ -43,9 +45,9 @@ export async function aggregateSpanWindows(
   const labels = [
     ...new Set(groupBy.labels.map((name) => labelOf(metric, name)).filter((label) => label !== undefined)),
   ];
-  const selected = selectSpans({ ...request, metric, project: query.project, labels });
-  if (selected === null) return [];
-  const statement = cellsStatement(metric, { selected, part, cells });
+  const selection = { ...request, metric, project: query.project, labels };
+  const statement = await cellsStatement({ metric, part }, cells, { selection, query });
+  if (statement === null) return [];
   const rows = await query.reader.query<CellsRow>(statement, {
     signal: request.signal,
     memory: { add: request.charge },
@@ -83,21 +85,39 @@ function greatestCommonDivisor(left: number, right: number): number {
   return right === 0 ? left : greatestCommonDivisor(right, left % right);
 }
 
-interface StatementParts {
-  readonly selected: SelectedSpans;
-  readonly part: SpanSeriesName["part"];
-  readonly cells: Cells;
+interface CellsQuery {
+  readonly selection: SpanSelection & Pick<WindowsRequest, "signal">;
+  readonly query: SpanQuery;
 }
 
-function cellsStatement(metric: SpanMetric, { cells, part, selected }: StatementParts): Statement {
+/** Cells of sums and of the spans that are not summed; a cell can have a part of each. Null if no series can match. */
+async function cellsStatement(
+  name: Pick<SpanSeriesName, "metric" | "part">,
+  cells: Cells,
+  { query, selection }: CellsQuery,
+): Promise<Statement | null> {
+  const { rest, statement } = await summedCells({ name, selection, cells, query });
+  const pieces = rest.flatMap((range) => {
+    const selected = selectSpans({ ...selection, ...range });
+    return selected === null ? [] : [spanCells(name, cells, selected)];
+  });
+  const parts = statement === undefined ? pieces : [statement, ...pieces];
+  if (parts.length === 0) return null;
+  const all = join(parts, sql` UNION ALL `);
+  return sql`SELECT label_values, bucket, groupArray((cell, amount)) AS totals FROM (${all}) GROUP BY label_values, bucket`;
+}
+
+function spanCells(
+  { metric, part }: Pick<SpanSeriesName, "metric" | "part">,
+  { lengthMs, originMs }: Cells,
+  { labelList, rows }: SelectedSpans,
+): Statement {
   const amount = part === "bucket" || part === "count" ? sql`1.` : metric.value;
-  const bucket = part === "bucket" ? bucketOf(metric) : sql`0.`;
+  const bucket = part === "bucket" ? bucketOf(metric.value) : sql`0.`;
   // A cell excludes its start, as windows do.
-  const cell = sql`intDiv(${endMs} - ${bind.int64(cells.originMs + 1)}, ${bind.int64(cells.lengthMs)})`;
-  return sql`SELECT label_values, bucket, groupArray((cell, amount)) AS totals FROM (
-      SELECT ${selected.labelList} AS label_values, ${bucket} AS bucket, ${cell} AS cell, ${totalOf(metric)}(${amount}) AS amount
-      FROM ${selected.rows} GROUP BY label_values, bucket, cell
-    ) GROUP BY label_values, bucket`;
+  const cell = sql`intDiv(${endMs} - ${bind.int64(originMs + 1)}, ${bind.int64(lengthMs)})`;
+  return sql`SELECT ${labelList} AS label_values, ${bucket} AS bucket, ${cell} AS cell, ${totalOf(metric)}(${amount}) AS amount
+    FROM ${rows} GROUP BY label_values, bucket, cell`;
 }
 
 interface GridParts {
@@ -115,10 +135,11 @@ function labelsOf(row: CellsRow, { labels }: GridParts, le?: number): Labels {
 /** The value of each cell; without spans, the neutral element. */
 function totalsOf(row: CellsRow, { cells, request }: GridParts): Float64Array {
   const totals = new Float64Array(cells.count).fill(nothing[request.function]);
+  const fold = folds[request.function];
   for (const [cell, amount] of row.totals) {
     const at = Number(cell);
     // Cells between windows that do not touch belong to no window.
-    if (at >= 0 && at < totals.length) totals[at] = toNumber(amount);
+    if (at >= 0 && at < totals.length) totals[at] = fold(totals[at]!, toNumber(amount));
   }
   return totals;
 }

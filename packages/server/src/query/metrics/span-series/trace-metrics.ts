@@ -2,8 +2,9 @@
  * Metrics over all spans under the names of Tempo's metrics generator, so that Grafana's service graph and its table of spans
  * work. https://grafana.com/docs/tempo/latest/metrics-from-traces/
  */
+import { durationSeconds } from "../../../store/row-expressions.ts";
 import { sql } from "../../../store/statement.ts";
-import { one, seconds, spanMetric, type SpanMetric } from "./span-metric.ts";
+import { one, spanMetric, type SpanMetric } from "./span-metric.ts";
 
 const spanLabels = ["project_name", "service_name", "service", "span_name", "span_kind", "status_code"] as const;
 const spanSource = "Every span.";
@@ -30,7 +31,7 @@ export const traceMetrics: readonly SpanMetric[] = [
     type: "histogram",
     unit: "seconds",
     help: "Duration of spans.",
-    value: seconds,
+    value: durationSeconds,
   }),
   ofEdges({
     name: "traces_service_graph_request_total",

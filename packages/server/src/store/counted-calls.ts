@@ -4,11 +4,10 @@
  * have the same response ID, or the same HTTP request between them (telemetry/rows/call-keys.ts).
  * docs/adr/0026-metrics-over-spans-and-pushed-series.md
  */
-import { bind, callerOrganization, sql, type Statement } from "../../../store/statement.ts";
-import { inferenceOperations } from "../../../store/span-operations.ts";
-import { allOf, projectCondition } from "../../conditions.ts";
+import { bind, callerOrganization, sql, type Statement } from "./statement.ts";
+import { inferenceOperations } from "./span-operations.ts";
 
-/** By how much the ends of two spans of one call may differ. */
+/** By how much the ends of two spans of one call may differ; call-minutes.ts has it in SQL. */
 const marginMs = 300_000;
 
 /** Longer spans can be missed: spans are found by their start, but count when they end. */
@@ -22,11 +21,9 @@ export interface EndRange {
 
 /** Every part of a statement that reads `spans` needs this condition. */
 export function endedWithin({ fromMs, toMs }: EndRange): Statement {
-  return allOf([
-    sql`organization = ${callerOrganization}`,
-    sql`start_time >= ${bind.time(nanos(fromMs - longestSpanMs))} AND start_time < ${bind.time(nanos(toMs + 1))}`,
-    sql`end_time >= ${bind.time(nanos(fromMs))} AND end_time < ${bind.time(nanos(toMs + 1))}`,
-  ]);
+  return sql`organization = ${callerOrganization}
+    AND start_time >= ${bind.time(nanos(fromMs - longestSpanMs))} AND start_time < ${bind.time(nanos(toMs + 1))}
+    AND end_time >= ${bind.time(nanos(fromMs))} AND end_time < ${bind.time(nanos(toMs + 1))}`;
 }
 
 function nanos(ms: number): bigint {
@@ -50,11 +47,9 @@ const callKey = sql`if(response_key != 0, response_key, request_key)`;
 
 /** Joins the labels that applications know to their calls, within the call's project. */
 export function withCallers(calls: Statement, range: EndRange, project: string | undefined): Statement {
-  const condition = allOf([
-    endedWithin(withMargin(range)),
-    projectCondition(project),
-    sql`served = 0 AND operation IN ${bind.texts(inferenceOperations)}`,
-  ]);
+  const ofProject = project === undefined ? sql`1` : sql`project = ${bind.text(project)}`;
+  const condition = sql`${endedWithin(withMargin(range))} AND ${ofProject}
+    AND served = 0 AND operation IN ${bind.texts(inferenceOperations)}`;
   return sql`(SELECT *, ${callKey} AS call_key FROM ${calls}) AS calls LEFT ANY JOIN (
       SELECT project AS caller_project, ${callKey} AS caller_key, max(toString(service)) AS caller_service,
         max(toString(agent_name)) AS caller_agent_name, max(toString(agent_class)) AS caller_agent_class,

@@ -1,5 +1,5 @@
 /** Defines the labels of metrics over spans, each as an expression over the columns of `spans`. */
-import { bind, sql, type Statement } from "../../../store/statement.ts";
+import { bind, sql, type Statement } from "./statement.ts";
 
 /** Values of `error.type` with which SDKs and gateways report a timeout. */
 export const timeoutErrorTypes = ["408", "504", "deadline_exceeded", "DEADLINE_EXCEEDED", "ETIMEDOUT"];

@@ -1,0 +1,47 @@
+/** Defines the form of rollups: sums of rows by minute and by the columns that most queries group and filter by. */
+import { sql, type Statement } from "../statement.ts";
+
+export interface RollupColumn {
+  /** The type in SQL. */
+  readonly type: string;
+  /** The expression over rows. */
+  readonly value: Statement;
+}
+
+/** An hour, in nanoseconds since 1970, both included. */
+export interface HourRange {
+  readonly fromUnixNano: bigint;
+  readonly toUnixNano: bigint;
+}
+
+/** A minute or hour excludes its start and includes its end, as the intervals of TraceQL, LogQL and PromQL do. */
+export interface Rollup {
+  readonly name: "span_minutes" | "log_minutes" | "call_minutes";
+  /** What is summed. */
+  readonly source: "spans" | "logs" | "calls";
+  /** Its rows. */
+  readonly table: "spans" | "logs";
+  /** The rows that change sums, and of which hours, as a list of their starts in seconds. Without parameters. */
+  readonly touches: { readonly condition: Statement; readonly hours: Statement };
+  /** An hour's rows, with the columns `project` and `days`: `… WHERE …`. */
+  readonly rows: (hour: HourRange) => Statement;
+  /** The start of a row's minute, in seconds. */
+  readonly minute: Statement;
+  readonly groupedBy: Readonly<Record<string, RollupColumn>>;
+  readonly sums: Readonly<Record<string, RollupColumn>>;
+}
+
+export const minuteNanos = 60_000_000_000n;
+export const hourNanos = 3_600_000_000_000n;
+
+/** The start of a time's minute, in seconds. */
+export function minuteOf(unixNano: Statement): Statement {
+  return sql`intDiv(${unixNano} - 1, 60000000000) * 60`;
+}
+
+export function hourOf(unixNano: Statement): Statement {
+  return sql`intDiv(${unixNano} - 1, 3600000000000) * 3600`;
+}
+
+/** The type of columns with few values. */
+export const nameType = "LowCardinality(String)";
