@@ -4,7 +4,7 @@
  * have the same response ID, or the same HTTP request between them (telemetry/rows/call-keys.ts).
  * docs/adr/0026-metrics-over-spans-and-pushed-series.md
  */
-import { bind, callerOrganization, sql, type Statement } from "./statement.ts";
+import { bind, callerOrganization, join, sql, type Statement } from "./statement.ts";
 import { inferenceOperations } from "./span-operations.ts";
 
 /** By how much the ends of two spans of one call may differ; call-minutes.ts has it in SQL. */
@@ -19,26 +19,30 @@ export interface EndRange {
   readonly toMs: number;
 }
 
-/** Every part of a statement that reads `spans` needs this condition. */
-export function endedWithin({ fromMs, toMs }: EndRange): Statement {
-  return sql`organization = ${callerOrganization}
-    AND start_time >= ${bind.time(nanos(fromMs - longestSpanMs))} AND start_time < ${bind.time(nanos(toMs + 1))}
-    AND end_time >= ${bind.time(nanos(fromMs))} AND end_time < ${bind.time(nanos(toMs + 1))}`;
+/** Every part of a statement that reads `spans` needs this condition. @param ranges at least one, in order of time */
+export function endedWithin(ranges: readonly EndRange[]): Statement {
+  const started = { fromMs: ranges[0]!.fromMs - longestSpanMs, toMs: ranges.at(-1)!.toMs };
+  const ended = ranges.map((range) => sql`(${within(sql`end_time`, range)})`);
+  return sql`organization = ${callerOrganization} AND ${within(sql`start_time`, started)} AND (${join(ended, sql` OR `)})`;
+}
+
+function within(time: Statement, { fromMs, toMs }: EndRange): Statement {
+  return sql`${time} >= ${bind.time(nanos(fromMs))} AND ${time} < ${bind.time(nanos(toMs + 1))}`;
 }
 
 function nanos(ms: number): bigint {
   return BigInt(Math.max(0, Math.floor(ms))) * 1_000_000n;
 }
 
-function withMargin({ fromMs, toMs }: EndRange): EndRange {
-  return { fromMs: fromMs - marginMs, toMs: toMs + marginMs };
+function withMargin(ranges: readonly EndRange[]): readonly EndRange[] {
+  return ranges.map(({ fromMs, toMs }) => ({ fromMs: fromMs - marginMs, toMs: toMs + marginMs }));
 }
 
 /** Whether a span counts. Only calls that this server served hide others; other spans have no keys. */
-export function isCounted(range: EndRange): Statement {
+export function isCounted(ranges: readonly EndRange[]): Statement {
   // Both lists are the same subquery, which runs once. The project does not matter: a call has one, its spans may have two.
   const served = sql`(SELECT key FROM (
-      SELECT arrayJoin([response_key, request_key]) AS key FROM spans WHERE ${endedWithin(withMargin(range))} AND served = 1
+      SELECT arrayJoin([response_key, request_key]) AS key FROM spans WHERE ${endedWithin(withMargin(ranges))} AND served = 1
     ) WHERE key != 0)`;
   return sql`repeated = 0 AND (served = 1 OR NOT (response_key IN ${served} OR request_key IN ${served}))`;
 }
@@ -46,9 +50,9 @@ export function isCounted(range: EndRange): Statement {
 const callKey = sql`if(response_key != 0, response_key, request_key)`;
 
 /** Joins the labels that applications know to their calls, within the call's project. */
-export function withCallers(calls: Statement, range: EndRange, project: string | undefined): Statement {
+export function withCallers(calls: Statement, ranges: readonly EndRange[], project: string | undefined): Statement {
   const ofProject = project === undefined ? sql`1` : sql`project = ${bind.text(project)}`;
-  const condition = sql`${endedWithin(withMargin(range))} AND ${ofProject}
+  const condition = sql`${endedWithin(withMargin(ranges))} AND ${ofProject}
     AND served = 0 AND operation IN ${bind.texts(inferenceOperations)}`;
   return sql`(SELECT *, ${callKey} AS call_key FROM ${calls}) AS calls LEFT ANY JOIN (
       SELECT project AS caller_project, ${callKey} AS caller_key, max(toString(service)) AS caller_service,

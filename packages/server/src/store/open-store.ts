@@ -55,6 +55,11 @@ const readSettings: Settings = {
   // Read large columns only for the rows that a LIMIT returns; older servers do so for up to ten rows.
   query_plan_max_limit_for_lazy_materialization: 10_000,
 };
+/**
+ * Range indexes exclude rows before duplicates are removed. Older servers lack the setting.
+ * docs/adr/0026-metrics-over-spans-and-pushed-series.md
+ */
+const rangeIndexSettings: Settings = { use_skip_indexes_if_final_exact_mode: 0 };
 /** For remote servers. The embedded engine responds in one piece and stops a statement when its reader disconnects. */
 const remoteReadSettings: Settings = {
   // Report an error in the middle of a statement as the status, not as text after the first rows.
@@ -130,16 +135,12 @@ async function openEmbedded({ settings, dataDirectory, logger }: StoreOptions, r
       maximumConnections: connectionsFor(settings),
     }),
     layout: { cluster: undefined },
-    readSettings: {
-      max_memory_usage: Math.floor(settings.embedded_memory_bytes / 2),
-      // Range indexes exclude rows before duplicates are removed. Older servers lack the setting.
-      // docs/adr/0026-metrics-over-spans-and-pushed-series.md
-      use_skip_indexes_if_final_exact_mode: 0,
-    },
+    readSettings: { max_memory_usage: Math.floor(settings.embedded_memory_bytes / 2), ...rangeIndexSettings },
     // Older servers lack this setting as well.
     insertSettings: { exclude_materialize_skip_indexes_on_insert: indexesBuiltByMerges().join(",") },
     rollupSettings: {
       max_memory_usage: Math.floor(settings.embedded_memory_bytes / 4),
+      ...rangeIndexSettings,
       ...priorityReadSettings(lowestPriority),
     },
     engine,

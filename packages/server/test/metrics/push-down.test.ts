@@ -102,6 +102,77 @@ describe("sums computed by the store equal the engine's from samples", () => {
   }
 });
 
+describe("numbers that the store reduces series to equal the engine's", () => {
+  const duration = (windows: string, matchers = ""): string =>
+    `avg(max by (session_id) (max_over_time(session_end_timestamp_seconds${matchers}[${windows}])) - min by (session_id) (min_over_time(session_start_timestamp_seconds${matchers}[${windows}])))`;
+  for (const query of [
+    "count(sum by (session_id) (increase(session_requests_total[10m])) > 0)",
+    'count(sum by (session_id, agent_name) (rate(session_requests_total{model_key="gpt"}[1m])) > 0)',
+    "count(sum by (model_key) (increase(inference_duration_seconds_count[7m] offset 2m)) > 0)",
+    'count(sum by (model_key) (increase(inference_requests_total{model_key="none"}[7m])) > 0)',
+    duration("10m"),
+    duration("1m"),
+    duration("20m", '{agent_name="ada"}'),
+    duration("1m", '{session_id="none"}'),
+    "sum(increase(session_requests_total[5m])) / (count(sum by (session_id) (increase(session_requests_total[5m])) > 0) > 0)",
+  ]) {
+    for (const stepMs of [60_000, 300_000, 420_000]) {
+      test(`${query} every ${stepMs / 1000} s`, async () => {
+        const times = { startMs: endMs - 3_000_000, endMs, stepMs };
+        const { reduceWindows, select } = storageFor(query);
+        let taken = 0;
+        const reduced = await queryRange(
+          {
+            select,
+            aggregateWindows: async () => null,
+            async reduceWindows(request) {
+              const answer = await reduceWindows!(request);
+              if (answer !== null) taken += 1;
+              return answer;
+            },
+          },
+          { query, ...times },
+        );
+        const evaluated = await queryRange({ select }, { query, ...times });
+        assert.equal(taken, 1, "the store took it");
+        assert.ok(reduced.value.type === "matrix" && evaluated.value.type === "matrix");
+        const rounded = (series: readonly MatrixSeries[]): unknown =>
+          plain(series).map((each) => ({ ...each, values: [...each.values].map((value) => value.toFixed(5)) }));
+        assert.deepEqual(rounded(reduced.value.series), rounded(evaluated.value.series));
+      });
+    }
+  }
+
+  for (const query of [
+    "count(sum by (model_key) (increase(inference_duration_seconds_sum[5m])) > 0)",
+    "count(sum by (model_key) (increase(inference_requests_total[5m])) > 1)",
+    "count by (model_key) (sum by (model_key) (increase(inference_requests_total[5m])) > 0)",
+    "count(sum by (model_key) (increase(inference_requests_total[5m])) > bool 0)",
+    "avg(max by (session_id) (max_over_time(session_end_timestamp_seconds[5m])) - min by (session_id) (min_over_time(session_start_timestamp_seconds[6m])))",
+    'avg(max by (session_id) (max_over_time(session_end_timestamp_seconds{agent_name="ada"}[5m])) - min by (session_id) (min_over_time(session_start_timestamp_seconds[5m])))',
+    "avg(max by (session_id) (max_over_time(session_end_timestamp_seconds[5m])) - on (session_id) min by (session_id) (min_over_time(session_start_timestamp_seconds[5m])))",
+    "avg(max by (session_id) (max_over_time(session_end_timestamp_seconds[5m])) - min by (agent_name) (min_over_time(session_start_timestamp_seconds[5m])))",
+  ]) {
+    test(`${query} is the engine's`, async () => {
+      const { reduceWindows, select } = storageFor(query);
+      let taken = 0;
+      await queryRange(
+        {
+          select,
+          aggregateWindows: async () => null,
+          async reduceWindows(request) {
+            const answer = await reduceWindows!(request);
+            if (answer !== null) taken += 1;
+            return answer;
+          },
+        },
+        { query, startMs: endMs - 600_000, endMs, stepMs: 60_000 },
+      );
+      assert.equal(taken, 0);
+    });
+  }
+});
+
 describe("of spans over most of a day, each sent twice,", () => {
   const dayMs = 72_000_000;
   const rows = Array.from({ length: 30_000 }, (_, index): SpanRow => ({

@@ -168,6 +168,8 @@ describe("sums of calls equal the spans", () => {
     'sum by (status) (increase(agent_tasks_total{agent_name!=""}[15m]))',
     "sum by (agent_name, le) (increase(agent_duration_seconds_bucket[1h]))",
     "sum by (agent_name, tool_name, status) (increase(agent_tool_calls_total[15m]))",
+    "count(sum by (agent_name) (increase(agent_tasks_total[15m])) > 0)",
+    "count(sum by (model_key, service_name) (increase(inference_requests_total[1h])) > 0)",
     "sum by (category) (increase(rai_rejections_total[15m]))",
     "sum by (model_key, voice) (increase(speech_characters_total[15m]))",
     "sum by (le) (rate(speech_time_to_first_audio_seconds_bucket[15m]))",

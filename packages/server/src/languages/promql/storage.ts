@@ -56,7 +56,17 @@ export interface PromqlStorage {
    * `max` itself, or null if it cannot do so exactly.
    */
   aggregateWindows?(request: WindowsRequest): Promise<readonly GridSeries[] | null>;
+  /** Optional: reduces such answers to one number for each step, without labels; or null if it cannot do so exactly. */
+  reduceWindows?(request: ReductionRequest): Promise<GridSeries | null>;
 }
+
+/**
+ * `count(sum by (…) (increase(selector[window])) > 0)`, and
+ * `avg(max by (…) (max_over_time(selector[window])) - min by (…) (min_over_time(selector[window])))`.
+ */
+export type ReductionRequest =
+  | { readonly kind: "count_positive"; readonly windows: WindowsRequest }
+  | { readonly kind: "average_difference"; readonly windows: WindowsRequest; readonly subtracted: WindowsRequest };
 
 /** A function over windows; within a group, its results are summed, or reduced to their minimum or maximum. */
 export type WindowFunction = "rate" | "increase" | "min_over_time" | "max_over_time";

@@ -7,7 +7,13 @@ import type { YieldBudget } from "../../languages/regex/yield-budget.ts";
 import type { TenantReader } from "../../store/store.ts";
 import { getLabel, type Labels } from "../../languages/promql/series/labels.ts";
 import { matchesAll } from "../../languages/promql/series/matcher.ts";
-import type { PromqlStorage, SelectRequest, StoredSeries, WindowsRequest } from "../../languages/promql/storage.ts";
+import type {
+  PromqlStorage,
+  ReductionRequest,
+  SelectRequest,
+  StoredSeries,
+  WindowsRequest,
+} from "../../languages/promql/storage.ts";
 import type { LabelMatcher } from "../../languages/promql/syntax/ast.ts";
 import type { ExemplarRequest, ExemplarSeries } from "./exemplar.ts";
 import { otlpExemplars } from "./otlp-series/otlp-exemplars.ts";
@@ -17,6 +23,7 @@ import type { OtlpMetric, OtlpSeriesName } from "./otlp-series/otlp-metric.ts";
 import { otlpLabelSets, selectOtlpSeries } from "./otlp-series/otlp-series.ts";
 import { spanSeriesNames, type SpanSeriesName } from "./span-series/span-metrics.ts";
 import { spanExemplars } from "./span-series/span-exemplars.ts";
+import { reduceSpanWindows, type ReducedNames } from "./span-series/reduced-windows.ts";
 import { selectSpanSeries, spanLabelSets, spanSources, type SpanQuery } from "./span-series/span-series.ts";
 import { aggregateSpanWindows } from "./span-series/span-windows.ts";
 import { wantedLabelSets } from "./otlp-series/wanted-label-sets.ts";
@@ -78,15 +85,27 @@ export function createTenantMetrics(options: TenantMetricsOptions): TenantMetric
     }
     return names;
   };
+  /** The only name that the windows are of, if applications push no series that no span covers: the engine combines both. */
+  const onlySpansOf = async (request: WindowsRequest): Promise<SpanSeriesName | null> => {
+    const [name, ...others] = await namedBy(spanSeriesNames, request);
+    if (name === undefined || others.length > 0) return null;
+    return (await hasUncoveredSeries(name, request, { names: await otlpNames(request), options })) ? null : name;
+  };
+  const reducedNames = async (request: ReductionRequest): Promise<ReducedNames | null> => {
+    const windows = await onlySpansOf(request.windows);
+    const subtracted = request.kind === "average_difference" ? await onlySpansOf(request.subtracted) : undefined;
+    return windows === null || subtracted === null ? null : { windows, subtracted };
+  };
   return {
     catalog,
     select: async (request) => select(request, await otlpNames(request), options),
     aggregateWindows: async (request) => {
-      const [name, ...others] = await namedBy(spanSeriesNames, request);
-      if (name === undefined || others.length > 0) return null;
-      // If applications push series that no span covers, the engine must combine both.
-      if (await hasUncoveredSeries(name, request, { names: await otlpNames(request), options })) return null;
-      return aggregateSpanWindows(name, request, options);
+      const name = await onlySpansOf(request);
+      return name && aggregateSpanWindows(name, request, options);
+    },
+    reduceWindows: async (request) => {
+      const names = await reducedNames(request);
+      return names && reduceSpanWindows(names, request, options);
     },
     labelSets: async (request) => labelSets(request, await otlpNames(request), options),
     exemplars: async (request) => exemplars(request, await otlpNames(request), options),

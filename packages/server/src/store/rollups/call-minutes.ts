@@ -70,16 +70,17 @@ export const callMinutes: Rollup = {
   },
   rows: countedCalls,
   minute: minuteOf(sql`ended_nanos`),
+  level: "is_detailed",
   groupedBy: {
-    /** 1 for sums by all labels; 0 for fewer, larger sums without the labels of agents, tools, refusals and voices. */
+    /** 1 for sums by all labels; 0 for fewer, larger sums without the names of agents and tools, categories and voices. */
     is_detailed: { type: "UInt8", value: sql`is_detailed` },
     operation: label(sql`operation`),
     service: label(sql`label_service`),
     provider: label(sql`provider`),
     model_key: label(sql`label_model_key`),
     status: label(sql`label_status`),
+    agent_class: label(sql`label_agent_class`),
     agent_name: detail(sql`label_agent_name`),
-    agent_class: detail(sql`label_agent_class`),
     tool_name: detail(sql`label_tool_name`),
     category: detail(sql`label_category`),
     voice: detail(sql`label_voice`),
@@ -107,7 +108,7 @@ export const callMinutes: Rollup = {
 function countedCalls({ fromUnixNano, toUnixNano }: HourRange): Statement {
   const range = { fromMs: Number(fromUnixNano / 1_000_000n) + 1, toMs: Number(toUnixNano / 1_000_000n) };
   const condition = sql`(${isInference} OR ${isAgent} OR ${isTool} OR ${isRejection})`;
-  const spans = sql`spans FINAL WHERE ${endedWithin(range)} AND ${condition} AND ${isCounted(range)}`;
+  const spans = sql`spans FINAL WHERE ${endedWithin([range])} AND ${condition} AND ${isCounted([range])}`;
   return sql`(SELECT project, days, operation, provider, input_tokens, output_tokens,
       ${endNanos} AS ended_nanos, ${durationSeconds} AS lasted, ${firstChunkSeconds} AS first_chunk,
       ${speechCharacters} AS characters, ${firstAudioSeconds} AS first_audio, ${audioSeconds} AS audio,
@@ -116,7 +117,7 @@ function countedCalls({ fromUnixNano, toUnixNano }: HourRange): Statement {
       ${callerLabels.agent_name} AS label_agent_name, ${callerLabels.agent_class} AS label_agent_class,
       ${spanLabels.tool_name} AS label_tool_name, ${spanLabels.category} AS label_category,
       ${spanLabels.voice} AS label_voice
-    FROM ${withCallers(spans, range, undefined)}) AS counted ARRAY JOIN [1, 0] AS is_detailed WHERE 1`;
+    FROM ${withCallers(spans, [range], undefined)}) AS counted ARRAY JOIN [1, 0] AS is_detailed WHERE 1`;
 }
 
 /** A rollup's sums by hour, which has its columns; `minute` is the hour's first one. */

@@ -20,14 +20,13 @@ interface RolledUpOptions extends Pick<QueryOptions, "signal"> {
   readonly reader: TenantReader;
   /** Whether the sums have all that is asked; if not, everything is read from rows. */
   readonly isSummed: boolean;
-  /** Pieces of rows above which everything is read from rows. Each costs 2 ms of CPU time or more besides its rows. */
-  readonly mostPieces?: number;
 }
 
 /** Shorter ranges are read from rows: finding the sums would cost as much. */
 const shortestNanos = 2n * hourNanos;
 
-const defaultMostPieces = 48;
+/** Each piece costs about 2 ms of CPU time besides its rows. */
+const mostPieces = 48;
 /** Of the hours whose sums a statement can name: 27 months. */
 const mostGenerations = 20_000;
 /** Within what the store's type for minutes and hours can express, which ends in 2106. */
@@ -36,7 +35,7 @@ const lastUnixNano = 4_000_000_000_000_000_000n;
 /** @returns the hours that lie completely in the range, less those with writes that their sums do not include */
 export async function rolledUpPart(rollup: Rollup, range: NanosRange, options: RolledUpOptions): Promise<RolledUpPart> {
   const { fromUnixNano, toUnixNano } = range;
-  const { isSummed, mostPieces = defaultMostPieces, reader } = options;
+  const { isSummed, reader } = options;
   const rows = { condition: undefined, rest: [range] };
   if (!isSummed || !reader.usesRollups || toUnixNano - fromUnixNano < shortestNanos) return rows;
   const first = ceilHour(fromUnixNano > 0n ? fromUnixNano - 1n : 0n);

@@ -66,7 +66,8 @@ SETTINGS ${tableSettings(layout)}`,
   ];
 }
 
-function createSums(name: string, { groupedBy, sums }: Rollup, layout: Layout): string[] {
+function createSums(name: string, { groupedBy, level, sums }: Rollup, layout: Layout): string[] {
+  const keys = Object.keys(groupedBy).filter((key) => key !== level);
   const columns = [...Object.entries(groupedBy), ...Object.entries(sums)].map(
     ([column, { type }]) => `${column} ${type}`,
   );
@@ -80,7 +81,7 @@ function createSums(name: string, { groupedBy, sums }: Rollup, layout: Layout): 
   days UInt16
 ) ENGINE = ${engine("MergeTree", layout, undefined)}
 PARTITION BY toDate(minute)
-ORDER BY (organization, project, minute, ${Object.keys(groupedBy).join(", ")})
+ORDER BY (${["organization", "project", ...(level === undefined ? [] : [level]), "minute", ...keys].join(", ")})
 TTL minute + toIntervalDay(days)
 SETTINGS ${tableSettings(layout)}`,
     ...distributed(name, layout, ["organization"]),

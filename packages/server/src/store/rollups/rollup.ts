@@ -28,6 +28,8 @@ export interface Rollup {
   /** The start of a row's minute, in seconds. */
   readonly minute: Statement;
   readonly groupedBy: Readonly<Record<string, RollupColumn>>;
+  /** One of these columns that every query compares with a value; sums are sorted by it before the minute. */
+  readonly level?: string;
   readonly sums: Readonly<Record<string, RollupColumn>>;
 }
 

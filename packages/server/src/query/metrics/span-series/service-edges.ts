@@ -26,9 +26,9 @@ const databaseNode = sql`arrayFirst(name -> name != '', [attributes['peer.servic
  * `edge_client_seconds` and `edge_server_seconds`.
  */
 export function serviceEdges(range: EndRange, project: string | undefined): Statement {
-  const inRange = allOf([endedWithin(range), projectCondition(project)]);
+  const inRange = allOf([endedWithin([range]), projectCondition(project)]);
   const wider = { fromMs: range.fromMs - marginMs, toMs: range.toMs + marginMs };
-  const near = allOf([endedWithin(wider), projectCondition(project)]);
+  const near = allOf([endedWithin([wider]), projectCondition(project)]);
   return sql`(
       SELECT served.*, if(calling.span_id = '', ${bind.text("user")}, calling.client_service) AS edge_client,
         toString(served.service) AS edge_server,

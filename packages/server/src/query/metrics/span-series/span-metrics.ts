@@ -138,6 +138,8 @@ const agents: readonly SpanMetric[] = [
   }),
 ];
 
+const anySpan = sql`1`;
+
 const sessions: readonly SpanMetric[] = [
   metric({
     name: "session_requests_total",
@@ -160,7 +162,7 @@ const sessions: readonly SpanMetric[] = [
     source: sessionSource,
     labels: [...identityLabels, "session_id"],
     labelsWhenNamed: ["agent_name", "agent_class"],
-    condition: sql`1`,
+    condition: anySpan,
     required: ["session_id"],
     value: sql`(toUnixTimestamp64Nano(start_time) / 1e9)`,
     edge: "min",
@@ -173,7 +175,7 @@ const sessions: readonly SpanMetric[] = [
     source: sessionSource,
     labels: [...identityLabels, "session_id"],
     labelsWhenNamed: ["agent_name", "agent_class"],
-    condition: sql`1`,
+    condition: anySpan,
     required: ["session_id"],
     value: sql`(toUnixTimestamp64Nano(end_time) / 1e9)`,
     edge: "max",

@@ -3,7 +3,7 @@ import { bind, join, sql, type Statement } from "../../../store/statement.ts";
 import { allOf, projectCondition } from "../../conditions.ts";
 import type { LabelMatcher } from "../../../languages/promql/syntax/ast.ts";
 import { matchesAbsence } from "../label-matching.ts";
-import { endedWithin, isCounted, withCallers } from "../../../store/counted-calls.ts";
+import { endedWithin, type EndRange, isCounted, withCallers } from "../../../store/counted-calls.ts";
 import { callerLabels, isCallerLabel, isSpanLabel, spanLabels, type SpanLabel } from "../../../store/span-labels.ts";
 import { serviceEdges } from "./service-edges.ts";
 import type { SpanMetric } from "./span-metric.ts";
@@ -16,6 +16,8 @@ export interface SpanSelection {
   /** Unix milliseconds of the spans' ends, both inclusive. */
   readonly fromMs: number;
   readonly toMs: number;
+  /** Parts of that time, if not all of it is read; in order, at least one. */
+  readonly ranges?: readonly EndRange[];
   /** The labels that the statement reads. */
   readonly labels: readonly SpanLabel[];
   /** Whether every row that was sent is read, for lists, which rows that were sent twice do not change. */
@@ -34,7 +36,7 @@ export interface SelectedSpans {
 
 /** Null if no series can match. */
 export function selectSpans(selection: SpanSelection): SelectedSpans | null {
-  const { labels, metric, project } = selection;
+  const { labels, metric, project, ranges = [selection] } = selection;
   const matched = matchedLabels(selection);
   if (matched === null) return null;
   const used = [...labels, ...matched.map(({ label }) => label), ...(metric.required ?? [])];
@@ -43,10 +45,10 @@ export function selectSpans(selection: SpanSelection): SelectedSpans | null {
   const expressionOf = (label: SpanLabel): Statement =>
     joinsCallers && isCallerLabel(label) ? callerLabels[label] : spanLabels[label];
   const ofSpans = allOf([
-    endedWithin(selection),
+    endedWithin(ranges),
     projectCondition(project),
     metric.condition,
-    countsCalls ? isCounted(selection) : undefined,
+    countsCalls ? isCounted(ranges) : undefined,
   ]);
   const ofLabels = [
     ...matched.map(({ label, matcher }) => labelCondition(expressionOf(label), matcher)),
@@ -63,7 +65,7 @@ export function selectSpans(selection: SpanSelection): SelectedSpans | null {
   if (!joinsCallers) {
     return { labelList, rows: sql`${table}${arrayJoin} WHERE ${allOf([ofSpans, ...ofLabels, ...ofItems])}` };
   }
-  const calls = withCallers(sql`${table} WHERE ${ofSpans}`, selection, project);
+  const calls = withCallers(sql`${table} WHERE ${ofSpans}`, ranges, project);
   const condition = allOf([sql`1`, ...ofLabels, ...ofItems]);
   return { labelList, rows: sql`${calls}${arrayJoin} WHERE ${condition}` };
 }

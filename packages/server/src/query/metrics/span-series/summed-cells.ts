@@ -17,7 +17,7 @@ export interface CellTimes {
 }
 
 interface CellsRequest {
-  readonly name: Pick<SpanSeriesName, "metric" | "part">;
+  readonly name: SpanSeriesName;
   readonly selection: SpanSelection & { readonly signal: AbortSignal };
   readonly cells: CellTimes;
   readonly query: SpanQuery;
@@ -30,8 +30,6 @@ interface SummedCells {
   readonly rest: readonly { readonly fromMs: number; readonly toMs: number }[];
 }
 
-/** Each piece of spans removes duplicates and repeated calls for itself. */
-const mostPieces = 12;
 const msNanos = 1_000_000n;
 const highestBound = sql`18446744073709551615`;
 
@@ -43,7 +41,7 @@ export async function summedCells(request: CellsRequest): Promise<SummedCells> {
   const range = { fromUnixNano: nanosOf(fromMs - 1) + 1n, toUnixNano: nanosOf(toMs) };
   const isSummed = metric.sums !== undefined && labels !== null && haveWhole(cells, isWholeMinute);
   const { reader } = query;
-  const found = await rolledUpPart(callMinutes, range, { reader, signal, isSummed, mostPieces });
+  const found = await rolledUpPart(callMinutes, range, { reader, signal, isSummed });
   const rest = found.rest.map(({ fromUnixNano, toUnixNano }) => ({
     fromMs: Number((fromUnixNano + msNanos - 1n) / msNanos),
     toMs: Number(toUnixNano / msNanos),
@@ -126,12 +124,12 @@ const commonColumns: Partial<Record<SpanLabel, Statement>> = {
   operation: sql`operation`,
   status: sql`status`,
   token_type: sql`token_type`,
+  agent_class: sql`agent_class`,
 };
 
 /** Only detailed sums have them. */
 const detailColumns: Partial<Record<SpanLabel, Statement>> = {
   agent_name: sql`agent_name`,
-  agent_class: sql`agent_class`,
   tool_name: sql`tool_name`,
   category: sql`category`,
   voice: sql`voice`,
