@@ -149,6 +149,61 @@ export async function startPortkey({ upstreamPort }: Setting, folder: string): P
   };
 }
 
+const liteLlmVersion = "1.106.2";
+
+/**
+ * Installs LiteLLM's proxy from PyPI into `folder` unless it is already installed, and starts it as its documentation recommends for
+ * production: one worker per core, logs of errors only. https://docs.litellm.ai/docs/proxy/prod
+ * @returns undefined if it is not available
+ */
+export async function startLiteLlm(
+  { directory, upstreamPort }: Setting,
+  folder: string,
+): Promise<Contender | undefined> {
+  const program = join(folder, "bin/litellm");
+  if (!existsSync(program)) {
+    try {
+      execFileSync("python3", ["-m", "venv", folder], { stdio: "inherit" });
+      const wanted = `litellm[proxy]==${liteLlmVersion}`;
+      execFileSync(join(folder, "bin/pip"), ["install", "--quiet", wanted], { stdio: "inherit" });
+    } catch {
+      return undefined;
+    }
+  }
+  const file = join(directory, "litellm.json");
+  const modes = ["batch", "paced", "burst"];
+  const models = modes.map((mode) => ({
+    model_name: `bench-${mode}`,
+    litellm_params: {
+      model: "openai/bench",
+      api_base: `http://127.0.0.1:${upstreamPort}/${mode}/v1`,
+      api_key: "none",
+    },
+  }));
+  // JSON is YAML.
+  writeFileSync(
+    file,
+    JSON.stringify({ model_list: models, litellm_settings: { set_verbose: false, request_timeout: 600 } }),
+  );
+  const [port] = (await freePorts(1)) as [number];
+  const child = start({
+    command: [program, "--config", file, "--host", "127.0.0.1", "--port", String(port), "--num_workers", "1"],
+    env: { LITELLM_LOG: "ERROR", LITELLM_MODE: "PRODUCTION", LITELLM_LOCAL_MODEL_COST_MAP: "True" },
+    errorFile: openSync(join(directory, "litellm.log"), "w"),
+    measured: true,
+  });
+  child.stdout?.resume();
+  await accepting(port, child);
+  return {
+    name: `LiteLLM's proxy ${liteLlmVersion}`,
+    port,
+    child,
+    path: () => "/v1/chat/completions",
+    model: (mode) => `bench-${mode}`,
+    headers: () => ({ authorization: "Bearer sk-none" }),
+  };
+}
+
 /** @returns undefined if nginx is not installed */
 export async function startNginx({ upstreamPort, directory }: Setting): Promise<Contender | undefined> {
   const program = "/usr/sbin/nginx";
@@ -183,10 +238,10 @@ http {
 
 /**
  * Waits until the port accepts connections.
- * @throws if the process exits first, or after 20 s
+ * @throws if the process exits first, or after two minutes
  */
 async function accepting(port: number, child: ChildProcess): Promise<void> {
-  const deadline = performance.now() + 20_000;
+  const deadline = performance.now() + 120_000;
   while (performance.now() < deadline && child.exitCode === null) {
     const isOpen = await new Promise<boolean>((resolve) => {
       const socket = connect({ port, host: "127.0.0.1" }, () => {

@@ -1,17 +1,18 @@
 /**
  * Measures the cost of a call through Sounding and other gateways, with the same load in the same run: `npm run
  * bench:gateway` (about 5 minutes), `npm run bench:gateway -- --quick` (about one). Prints Markdown tables at the end.
- * Uses only loopback, except that the first run installs Portkey's gateway from npm.
+ * Uses only loopback, except that the first run installs Portkey's gateway from npm, and LiteLLM's proxy from PyPI.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { cpuMicros, describeMachine, pinSelf, stop } from "../processes.ts";
-import { chatRequest } from "./chat-request.ts";
+import { chatRequest, longRequest, type Prompt } from "./chat-request.ts";
 import {
   direct,
   startBareRelay,
+  startLiteLlm,
   startNginx,
   startPortkey,
   startSounding,
@@ -19,17 +20,28 @@ import {
   type Contender,
 } from "./contenders.ts";
 import { runLoad, type LoadResult } from "./load.ts";
-import { cpuTable, latencyTable, type Measurement } from "./report.ts";
+import { cpuTable, latencyTable, type Measurement, promptTable } from "./report.ts";
 import { eventsPerStream } from "./wire.ts";
 
+interface Phase {
+  readonly name: string;
+  readonly mode: string;
+  readonly connections: number;
+  readonly thinkMs: number;
+  readonly prompt?: Prompt;
+}
+
 /** The phases of a round. Phases without think time saturate the core; the others measure latency. */
-const phases = [
+const phases: readonly Phase[] = [
   { name: "batch", mode: "batch", connections: 32, thinkMs: 0 },
   { name: "paced", mode: "paced", connections: 64, thinkMs: 0 },
   { name: "burst", mode: "burst", connections: 16, thinkMs: 0 },
   { name: "batch_latency", mode: "batch", connections: 8, thinkMs: 20 },
   { name: "stream_latency", mode: "paced", connections: 8, thinkMs: 20 },
-] as const;
+  { name: "text_1mb", mode: "batch", connections: 2, thinkMs: 0, prompt: "text_1mb" },
+  { name: "images_20mb", mode: "batch", connections: 1, thinkMs: 0, prompt: "images_20mb" },
+  { name: "conversation_200", mode: "batch", connections: 4, thinkMs: 0, prompt: "conversation_200" },
+];
 
 const { values } = parseArgs({
   options: {
@@ -69,7 +81,7 @@ for (let round = 0; round < rounds; round++) {
 }
 for (const { child } of contenders) if (child !== undefined) await stop(child);
 await stop(upstream.child);
-process.stdout.write(`\n${machine}\n\n${cpuTable(measurements)}\n\n${latencyTable(measurements)}\n`);
+process.stdout.write(`\n${machine}\n\n${cpuTable(measurements)}\n\n${latencyTable(measurements)}\n\n${promptTable(measurements)}\n`);
 
 async function startContenders(): Promise<Contender[]> {
   const setting = { upstreamPort: upstream.port, directory };
@@ -82,10 +94,12 @@ async function startContenders(): Promise<Contender[]> {
     isWanted("bare") && (await startBareRelay(setting)),
     isWanted("sounding") && (await startSounding(setting, { telemetry: false, flags })),
     isWanted("recording") && (await startSounding(setting, { telemetry: true, flags })),
+    isWanted("litellm") && (await startLiteLlm(setting, join(tmpdir(), "sounding-bench-litellm"))),
     isWanted("portkey") && (await startPortkey(setting, join(tmpdir(), "sounding-bench-portkey-1.15.2"))),
   ];
   if (all[1] === undefined) process.stderr.write("nginx is not installed; skipping it.\n");
-  if (all[5] === undefined) process.stderr.write("Portkey's gateway could not be installed; skipping it.\n");
+  if (all[5] === undefined) process.stderr.write("LiteLLM's proxy could not be installed; skipping it.\n");
+  if (all[6] === undefined) process.stderr.write("Portkey's gateway could not be installed; skipping it.\n");
   return all.filter((contender) => contender !== false && contender !== undefined);
 }
 
@@ -100,21 +114,27 @@ async function warm(contender: Contender): Promise<void> {
   }
 }
 
-type Phase = (typeof phases)[number];
-
 async function measure(contender: Contender, phase: Phase): Promise<Measurement> {
   const pid = contender.child?.pid;
   const before = pid === undefined ? 0 : cpuMicros(pid);
   const result = await run(contender, { ...phase, durationMs: phaseMs });
   const cpu = pid === undefined ? Number.NaN : (cpuMicros(pid) - before) / result.answers;
-  return { contender: contender.name, phase: phase.name, cpuMicros: cpu, result };
+  const { length } = requestOf(contender, phase);
+  return { contender: contender.name, phase: phase.name, cpuMicros: cpu, requestBytes: length, result };
 }
 
-function run(contender: Contender, phase: Pick<Phase, "mode" | "connections" | "thinkMs"> & { durationMs: number }) {
-  const { mode, ...load } = phase;
-  return runLoad({
-    ...load,
-    port: contender.port,
-    request: chatRequest(contender, mode),
-  }) satisfies Promise<LoadResult>;
+function run(contender: Contender, phase: Phase & { durationMs: number }): Promise<LoadResult> {
+  const { connections, durationMs, thinkMs } = phase;
+  return runLoad({ connections, durationMs, thinkMs, port: contender.port, request: requestOf(contender, phase) });
+}
+
+/** Requests of 20 MB are encoded once. */
+const longRequests = new Map<string, Buffer>();
+
+function requestOf(contender: Contender, { mode, prompt }: Phase): Buffer {
+  if (prompt === undefined) return chatRequest(contender, mode);
+  const name = `${contender.name} ${prompt}`;
+  let request = longRequests.get(name);
+  if (request === undefined) longRequests.set(name, (request = longRequest(contender, prompt)));
+  return request;
 }

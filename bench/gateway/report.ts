@@ -7,6 +7,8 @@ export interface Measurement {
   readonly phase: string;
   /** CPU time of the contender per response; NaN for the upstream itself. */
   readonly cpuMicros: number;
+  /** Of one request, head included. */
+  readonly requestBytes: number;
   readonly result: LoadResult;
 }
 
@@ -36,6 +38,25 @@ export function cpuTable(measurements: readonly Measurement[]): string {
     "CPU µs a back-to-back event",
   ];
   return table(heads, rows);
+}
+
+const longPrompts = { text_1mb: "1 MB of text", images_20mb: "20 MB of images", conversation_200: "200 messages" };
+
+/** CPU time per megabyte of a request with a long prompt. */
+export function promptTable(measurements: readonly Measurement[]): string {
+  const cost = (name: string, phase: string): number =>
+    cpuOf(measurements, name, phase) / (measurements.find((each) => each.phase === phase)?.requestBytes ?? Number.NaN);
+  const names = contendersOf(measurements).filter((name) => !Number.isNaN(cost(name, "text_1mb")));
+  const rows = names.map((name) => [
+    name,
+    ...Object.keys(longPrompts).flatMap((phase) => [
+      // Microseconds per byte are seconds per megabyte.
+      (cost(name, phase) * 1000).toFixed(2),
+      ratio(cost(name, phase) / cost("bare node:http + undici relay", phase)),
+    ]),
+  ]);
+  const heads = Object.values(longPrompts).flatMap((title) => [`${title}: CPU ms a megabyte`, "× bare relay"]);
+  return table(["", ...heads], rows);
 }
 
 /** Milliseconds at low load; the upstream's own row is the baseline. */
