@@ -66,8 +66,13 @@ export function createContainerTools(folder: string): ContainerTools {
     await cp(process.execPath, join(context, "node"));
     const { stdout } = await execute("sh", ["-c", 'readlink -f "$(command -v npm)"']);
     await cp(dirname(dirname(stdout.trim())), join(context, "npm"), { recursive: true });
+    // The certificates that this machine trusts, where npm's registry is behind a proxy.
+    const certificates = process.env["NODE_EXTRA_CA_CERTS"];
+    if (certificates !== undefined) await cp(certificates, join(context, "certificates.pem"), { dereference: true });
+    const trust = ["COPY certificates.pem /", "ENV NODE_EXTRA_CA_CERTS=/certificates.pem"];
     const lines = [
       `FROM ${base}`,
+      ...(certificates === undefined ? [] : trust),
       "COPY node /usr/local/bin/",
       "COPY npm /usr/local/lib/node_modules/npm",
       "RUN ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm",
