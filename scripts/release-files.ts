@@ -11,9 +11,9 @@ interface BillOfMaterials {
 
 export const checksumFile = "SHA256SUMS";
 
-/** Writes everything that the lock file installs in production, in CycloneDX's format. @returns the file's name */
+/** Writes everything that the lock file installs in production, on any platform, in CycloneDX's format. @returns the file's name */
 export function writeBillOfMaterials(root: string, folder: string, version: string): string {
-  const words = ["sbom", "--sbom-format", "cyclonedx", "--omit", "dev"];
+  const words = ["sbom", "--package-lock-only", "--sbom-format", "cyclonedx", "--omit", "dev"];
   const text = execFileSync("npm", words, { cwd: root, encoding: "utf8", maxBuffer: 64 * 1024 * 1024 });
   const bill = JSON.parse(text) as BillOfMaterials;
   // npm uses the names of folders.
