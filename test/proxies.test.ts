@@ -36,7 +36,7 @@ before(async () => {
   const config = join(folder, "sounding.yaml");
   await writeFile(
     config,
-    `server: { trusted_proxies: [127.0.0.1] }
+    `server: { trusted_proxies: [127.0.0.1], heartbeat_interval_ms: 86400000 }
 engines: { slow: { type: openai_compatible, base_url: "http://127.0.0.1:${port}/v1" } }
 models: { slow: { targets: [{ engine: slow, model: slow }] } }
 `,
@@ -74,10 +74,17 @@ for (const name of proxyNames) {
         ...(signal === undefined ? {} : { signal }),
       });
 
-    const ask = async (signal?: AbortSignal) => {
+    /** The server's record of a finished request. */
+    const logLine = async (id: string): Promise<{ client_address: string; outcome: string }> => {
+      const find = (): string | undefined => server.output.stderr.split("\n").find((text) => text.includes(`"${id}"`));
+      while (find() === undefined) await once(server.child.stderr!, "data");
+      return JSON.parse(find()!) as { client_address: string; outcome: string };
+    };
+
+    const ask = async (signal?: AbortSignal, headers: Record<string, string> = {}) => {
       const called = once(upstream, "call") as Promise<[ServerResponse]>;
       const body = JSON.stringify({ model: "slow", stream: true, messages: [{ role: "user", content: "Hello!" }] });
-      const responded = send("/v1/chat/completions", body, {}, signal);
+      const responded = send("/v1/chat/completions", body, headers, signal);
       const [engine] = await called;
       engine.write(chunk("word 0"));
       return { engine, response: await responded };
@@ -104,12 +111,15 @@ for (const name of proxyNames) {
     });
 
     test("a call ends when its client disconnects", async () => {
+      const id = `disconnected-${name}`;
       const disconnect = new AbortController();
-      const { engine, response } = await ask(disconnect.signal);
+      const { engine, response } = await ask(disconnect.signal, { "x-request-id": id });
       const ended = once(engine, "close");
       response.body.on("error", () => {});
       disconnect.abort();
       await ended;
+      // Without keep-alives, only the proxy tells the server; otherwise the call lasts until the engine's timeout.
+      assert.equal((await logLine(id)).outcome, "client_closed");
     });
 
     test("the tail of logs works over a WebSocket", async () => {
@@ -154,9 +164,7 @@ for (const name of proxyNames) {
       const id = `address-${name}`;
       const headers = { "x-request-id": id, "x-forwarded-for": "203.0.113.9" };
       await (await send("/authentication/validate", "{}", headers)).body.dump();
-      const line = (): string | undefined => server.output.stderr.split("\n").find((text) => text.includes(`"${id}"`));
-      while (line() === undefined) await once(server.child.stderr!, "data");
-      assert.equal((JSON.parse(line()!) as { client_address: string }).client_address, localAddress);
+      assert.equal((await logLine(id)).client_address, localAddress);
     });
 
     test("a large body reaches the server, which explains what is wrong with it", async () => {
