@@ -173,6 +173,23 @@ for (const name of proxyNames) {
       assert.match(await response.body.text(), /cannot be decoded/);
     });
 
+    test("an upload reaches the server while it is being sent", async () => {
+      const session = connect(proxy.url, tls);
+      const upload = session.request({
+        [constants.HTTP2_HEADER_METHOD]: "POST",
+        [constants.HTTP2_HEADER_PATH]: "/v1/audio/transcriptions",
+        authorization: "Bearer sk-wrong",
+        "content-type": "multipart/form-data; boundary=part",
+      });
+      const responded = once(upload, "response") as Promise<[Record<string, unknown>]>;
+      upload.on("error", () => {});
+      // The server refuses the key, before the body has ended.
+      upload.write("--part\r\n");
+      const [headers] = await responded;
+      assert.equal(headers[constants.HTTP2_HEADER_STATUS], 401);
+      session.destroy();
+    });
+
     test("metrics and health are not public", async () => {
       for (const path of ["/metrics", "/readyz", "/healthz"]) {
         const { statusCode, body } = await request(`${proxy.url}${path}`, { dispatcher });

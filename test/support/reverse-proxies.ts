@@ -5,6 +5,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { connect } from "node:tls";
 import { promisify } from "node:util";
 import { repository } from "./served-process.ts";
 
@@ -42,9 +43,14 @@ export async function startProxy(name: ProxyName, server: string): Promise<Rever
   const exited = once(child, "exit");
   let output = "";
   child.stderr.on("data", (bytes: Buffer) => (output += bytes.toString()));
-  while (!prepared.readyLines.every((line) => output.includes(line))) {
-    const isOver = await Promise.race([once(child.stderr, "data").then(() => false), exited.then(() => true)]);
-    if (isOver) throw new Error(`${name} ended: ${output}`);
+  const isOver = exited.then(() => true);
+  while (!output.includes(prepared.readyLine)) {
+    if (await Promise.race([once(child.stderr, "data").then(() => false), isOver]))
+      throw new Error(`${name}: ${output}`);
+  }
+  // Caddy accepts connections before it has its certificate.
+  while (!(await completesHandshake(port))) {
+    if (child.exitCode !== null) throw new Error(`${name}: ${output}`);
   }
   return {
     url: `https://127.0.0.1:${port}`,
@@ -59,8 +65,8 @@ export async function startProxy(name: ProxyName, server: string): Promise<Rever
 interface Prepared {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** What it prints until it accepts connections. */
-  readonly readyLines: readonly string[];
+  /** What it prints once it accepts connections. */
+  readonly readyLine: string;
 }
 
 async function prepareNginx(folder: string, port: number, server: string): Promise<Prepared> {
@@ -96,7 +102,7 @@ async function prepareNginx(folder: string, port: number, server: string): Promi
     `daemon off; pid ${join(folder, "pid")}; worker_processes 1; ${process.getuid?.() === 0 ? "user root;" : ""}
 error_log stderr notice; events {} http { access_log off; ${temporary.join(" ")} include ${join(folder, "site.conf")}; }\n`,
   );
-  return { args: ["-c", main, "-p", folder, "-e", "stderr"], env: {}, readyLines: ["start worker process"] };
+  return { args: ["-c", main, "-p", folder, "-e", "stderr"], env: {}, readyLine: "start worker process" };
 }
 
 async function prepareCaddy(_folder: string, port: number, server: string): Promise<Prepared> {
@@ -108,7 +114,17 @@ async function prepareCaddy(_folder: string, port: number, server: string): Prom
     SOUNDING_GRPC_SERVERS: `h2c://${server}`,
   };
   const args = ["run", "--config", join(repository, "deploy/proxies/Caddyfile"), "--adapter", "caddyfile"];
-  return { args, env, readyLines: ["serving initial configuration", "certificate obtained successfully"] };
+  return { args, env, readyLine: "serving initial configuration" };
+}
+
+async function completesHandshake(port: number): Promise<boolean> {
+  const socket = connect({ host: "127.0.0.1", port, rejectUnauthorized: false });
+  const isComplete = await once(socket, "secureConnect").then(
+    () => true,
+    () => false,
+  );
+  socket.destroy();
+  return isComplete;
 }
 
 async function freePort(): Promise<number> {
