@@ -128,9 +128,18 @@ function publishedManifest({ devDependencies: _unused, ...source }: Manifest): o
       entries.map(([entry, script]) => [entry, { types: declarations(script), default: script }]),
     ),
     files: [...(bin === undefined ? [] : ["bin"]), "dist", "NOTICE"],
+    ...repositoryFields(source.name),
     sideEffects: false,
-    publishConfig: { access: "public" },
+    publishConfig: { access: "public", provenance: true },
   };
+}
+
+/** Where the package's sources are, once the workspace's package.json names its repository. npm's provenance needs it. */
+function repositoryFields(name: string): object {
+  const { repository } = JSON.parse(readFileSync(`${root}package.json`, "utf8")) as { repository?: string };
+  if (repository === undefined) return {};
+  const homepage = repository.replace(/^git\+/, "").replace(/\.git$/, "");
+  return { repository: { type: "git", url: repository, directory: name.replace("@sounding", "packages") }, homepage };
 }
 
 /** The published console has built files only: what they were built from is in them. */

@@ -6,10 +6,10 @@
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { basename, delimiter, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -17,6 +17,7 @@ import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/co
 import { readConsoleFiles } from "@sounding/console";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
+import { writeBillOfMaterials, writeChecksums } from "../scripts/release-files.ts";
 import { serveProcess } from "./support/served-process.ts";
 
 const run = promisify(execFile);
@@ -61,6 +62,52 @@ describe("the published packages", { timeout: 600_000 }, () => {
       );
     });
   }
+
+  test("a package says what it is, under which license, and how it was published", async () => {
+    const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { version: string };
+    for (const name of names) {
+      const text = await readFile(join(root, "dist/packages", name, "package.json"), "utf8");
+      const manifest = JSON.parse(text) as Record<string, unknown>;
+      assert.deepEqual(
+        [manifest["version"], manifest["license"], manifest["publishConfig"]],
+        [version, "Apache-2.0", { access: "public", provenance: true }],
+      );
+      assert.ok(typeof manifest["description"] === "string" && manifest["devDependencies"] === undefined, name);
+      const { stdout } = await run("tar", ["--list", "--file", tarballs.get(name)!]);
+      const files = stdout.trim().split("\n");
+      for (const file of ["package.json", "README.md", "LICENSE", "NOTICE"])
+        assert.ok(files.includes(`package/${file}`));
+      assert.deepEqual(
+        files.filter((file) => /\.test\.|\.map$|(?<!\.d)\.ts$|\.env/.test(file)),
+        [],
+      );
+    }
+  });
+
+  test("a release has a bill of materials and checksums", async () => {
+    const release = await mkdtemp(join(folder, "release-"));
+    for (const tarball of tarballs.values()) await copyFile(tarball, join(release, basename(tarball)));
+    const bill = writeBillOfMaterials(root, release, "1.2.3");
+    writeChecksums(release);
+    await run("sha256sum", ["--check", "--strict", "SHA256SUMS"], { cwd: release });
+    const sums = await readFile(join(release, "SHA256SUMS"), "utf8");
+    assert.deepEqual(
+      sums
+        .trim()
+        .split("\n")
+        .map((line) => line.slice(66)),
+      [...[...tarballs.values()].map((tarball) => basename(tarball)), bill].toSorted(),
+    );
+    const { bomFormat, metadata, components } = JSON.parse(await readFile(join(release, bill), "utf8")) as {
+      bomFormat: string;
+      metadata: { component: { name: string } };
+      components: { name: string; purl: string; licenses?: object[] }[];
+    };
+    assert.deepEqual([bomFormat, metadata.component.name], ["CycloneDX", "sounding"]);
+    const found = new Set(components.map(({ name }) => name));
+    for (const name of ["pino", "undici", "@sounding/server"]) assert.ok(found.has(name), name);
+    for (const name of ["oxlint", "vitepress"]) assert.ok(!found.has(name), `${name} is only for development`);
+  });
 
   for (const name of ["client", "server"] as const) {
     test(`${name} has correct types in every supported module resolution`, async () => {
