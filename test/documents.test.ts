@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { promisify } from "node:util";
+import { compileGroup } from "../packages/server/src/alert-rules/compile-group.ts";
 import { resolveConfig } from "../packages/server/src/config/load-config.ts";
 import { formatProblem } from "../packages/server/src/config/problem.ts";
 import { parseYaml } from "../packages/server/src/config/yaml-file.ts";
@@ -45,19 +46,27 @@ const named = (example: Example): string => `${example.file}: ${example.code.spl
 
 describe("an example of configuration loads", () => {
   for (const example of examples.filter(({ language }) => language === "yaml")) {
-    test(named(example), () => {
+    test(named(example), async () => {
       // Any variable may be named; all have a value here.
       const env = new Proxy<Record<string, string>>(
         {},
         {
           get: (_target, name) =>
-            /^[A-Z_]+(?:_KEY|_KEY_ID|_PASSWORD)$/.test(String(name)) ? `sk-${"x".repeat(40)}` : undefined,
+            /^[A-Z_]+_WEBHOOK_SECRET$/.test(String(name))
+              ? `whsec_${"x".repeat(40)}`
+              : /^[A-Z_]+(?:_KEY|_KEY_ID|_PASSWORD)$/.test(String(name))
+                ? `sk-${"x".repeat(40)}`
+                : undefined,
           has: () => false,
           ownKeys: () => [],
         },
       );
-      const { problems } = resolveConfig({ file: parseYaml("example.yaml", example.code), env });
+      const { config, problems } = resolveConfig({ file: parseYaml("example.yaml", example.code), env });
       assert.deepEqual(problems.map(formatProblem), []);
+      for (const { definition } of config!.alertGroups) {
+        const compiled = await compileGroup(definition);
+        assert.deepEqual("problems" in compiled ? compiled.problems : [], []);
+      }
     });
   }
 });

@@ -2,6 +2,8 @@
 import { randomUUID } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
+import { alertGroupRoutes } from "./alerts/alert-group-routes.ts";
+import { createAlerts } from "./alerts/alerts.ts";
 import { operations } from "./api/index.ts";
 import type { Capability } from "./api/models.ts";
 import { toOpenApi } from "./api/openapi.ts";
@@ -175,6 +177,17 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
     formatsSentences: () => transcription.sentences,
     observe: observeCall,
   });
+  const alerts = closeAtEnd(
+    createAlerts({
+      settings: config.alerts,
+      groups: config.alertGroups,
+      control,
+      store,
+      url: reachableUrl(bound),
+      logger,
+      observer: metrics.alerts,
+    }),
+  );
   const webConsole = createWebConsole({ logger });
   const grpc = closeAtEnd(
     createGrpcServer({
@@ -218,7 +231,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
         ...traceRoutes({ store, tracePresets, tokenPrices }),
         ...metricsRoutes({ store, presets: metricPresets }),
         ...projectRoutes(store),
-        ...prometheusRoutes({ store, version }),
+        ...prometheusRoutes({ store, version, ruleGroups: (scope) => alerts.ruleGroups(scope) }),
         ...tempoRoutes({ store, version }),
         ...lokiRoutes({ store, version }),
         ...otlp.routes,
@@ -227,6 +240,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
         ...sampleRoutes(store),
         ...webConsole.routes,
         ...tenancyRoutes(control, (subject) => limiter.usageOf(subject)),
+        ...alertGroupRoutes(control),
         ...signIn.routes,
         ...statusRoutes({
           metrics,
@@ -255,6 +269,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
       guardrails.reload(next.guardrails);
       maxInputCharacters = next.speech.max_input_characters;
       ({ transcription } = next);
+      await alerts.reload(next.alerts, next.alertGroups);
       logger.setLevel(next.server.log_level);
     },
     overview: () => {

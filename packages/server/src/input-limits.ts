@@ -16,6 +16,7 @@ export const limitAreas = [
   "PromQL",
   "LogQL",
   "TraceQL",
+  "Alerts",
   "Requests, tokens and cost",
   "Administration",
   "Configuration and model files",

@@ -18,8 +18,10 @@ export interface Limits {
   readonly compute_seconds_per_minute?: number | undefined;
 }
 
-/** A valid key (not revoked, not expired) with its organization. Created by tenancy/. */
+/** A valid key (not revoked, not expired) with its organization. Created by tenancy/, for jobs by tenancy/job-scope.ts. */
 export interface CheckedKey {
+  /** The job of this server that acts for the organization; absent for callers. */
+  readonly job?: string | undefined;
   readonly keyId: string;
   readonly keyName: string;
   readonly organizationId: string;

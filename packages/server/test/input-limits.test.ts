@@ -191,7 +191,7 @@ function sized(schema: FieldSchema, what: string, size: number): unknown {
     case "members": {
       const map = (schema.anyOf ?? [schema]).find(({ patternProperties }) => patternProperties !== undefined);
       const [member] = Object.values(map?.patternProperties ?? {});
-      const value = member?.type === "array" ? smallest(member) : 1;
+      const value = member?.type === "array" || member?.type === "string" ? smallest(member) : 1;
       return Object.fromEntries(Array.from({ length: size }, (_, index) => [`k${index}`, value]));
     }
     default:

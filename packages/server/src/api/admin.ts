@@ -9,7 +9,7 @@ import { schema, type TypeOf } from "./schema.ts";
 const strict = { additionalProperties: false } as const;
 
 /** Identifiers start with a prefix for their kind and sort by creation time. */
-export const identifierPattern = "^(org|proj|key)_[0-9a-f]{32}$";
+export const identifierPattern = "^(org|proj|key|agrp)_[0-9a-f]{32}$";
 
 const name = (whose: string) =>
   Type.String({

@@ -1,5 +1,6 @@
 /** Lists all operations of the API. */
 import { adminOperations } from "./admin-operations.ts";
+import { alertGroupOperations } from "./alert-groups.ts";
 import { modelAdminOperations } from "./admin-models.ts";
 import { validateKey } from "./authentication.ts";
 import { createChatCompletion } from "./chat.ts";
@@ -56,6 +57,7 @@ export const operations: readonly Operation[] = [
   validateKey,
   ...sessionOperations,
   ...adminOperations,
+  ...alertGroupOperations,
   ...modelAdminOperations,
   getHealth,
   getReadiness,

@@ -84,6 +84,13 @@ interface Place {
 }
 
 function rowsOf(schema: SettingSchema, place: Place): SettingRow[] {
+  const types = typesOf(schema);
+  if (types !== undefined) {
+    // What a name of the user's choice would be is the type here, as the settings depend on it.
+    return [...types].flatMap(([type, member]) =>
+      rowsOf(member, { path: `${place.path}.<${type}>`, steps: undefined }),
+    );
+  }
   const map = entrySchema(schema);
   if (map !== undefined) return below(map.entry, { path: `${place.path}.<name>`, steps: undefined });
   if (schema.items?.properties !== undefined) {

@@ -1,5 +1,7 @@
 /** The whole configuration: every section of `sounding.yaml` in the order of the documentation. */
 import { Type, type Static } from "typebox";
+import { alerts } from "./alerts.ts";
+import type { ConfiguredGroup } from "./alert-groups.ts";
 import { discovery } from "./discovery.ts";
 import { engineSettings } from "./engine-settings.ts";
 import { guardrails } from "./guardrails.ts";
@@ -29,10 +31,14 @@ export const configSchema = Type.Object({
   discovery,
   speech,
   transcription,
+  alerts,
 });
 
 /** A configuration with every default filled in and every `${NAME}` replaced. */
-export type Config = Static<typeof configSchema>;
+export type Config = Static<typeof configSchema> & {
+  /** The groups of alert rules of the configuration and of its rule files. */
+  readonly alertGroups: readonly ConfiguredGroup[];
+};
 
 const reloadablePaths: ReadonlySet<string> = new Set([
   "server.log_level",
@@ -46,6 +52,12 @@ const reloadablePaths: ReadonlySet<string> = new Set([
   "speech",
   "transcription.max_audio_seconds",
   "transcription.sentences",
+  "alerts.groups",
+  "alerts.rule_files",
+  "alerts.receivers",
+  "alerts.resend_delay_ms",
+  "alerts.evaluation_timeout_ms",
+  "alertGroups",
 ]);
 
 /** Whether a change of the section or setting at this path takes effect without a restart. */

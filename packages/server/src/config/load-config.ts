@@ -4,6 +4,7 @@
  */
 import { dirname, resolve } from "node:path";
 import { Value } from "typebox/value";
+import { groupsOf, loadAlertGroups } from "./alert-groups.ts";
 import { configSchema, type Config } from "./config.ts";
 import { defaultDataDirectory, isFormerDefault } from "./data-directory.ts";
 import type { Environment } from "./interpolate.ts";
@@ -17,7 +18,7 @@ import { readYamlFile, type YamlFile } from "./yaml-file.ts";
 const defaultFile = "sounding.yaml";
 
 /** Some of the settings, in the structure of the configuration. */
-export type ConfigOverrides = { readonly [Section in keyof Config]?: Partial<Config[Section]> };
+export type ConfigOverrides = { readonly [Section in Exclude<keyof Config, "alertGroups">]?: Partial<Config[Section]> };
 
 export interface LoadOptions {
   /** The file; absent: `SOUNDING_CONFIG`, otherwise `sounding.yaml` in the working directory if it exists. */
@@ -48,11 +49,19 @@ export async function loadConfig(options: LoadOptions = {}): Promise<LoadedConfi
   const named = options.path ?? (env["SOUNDING_CONFIG"] || undefined);
   const file = named ?? defaultFile;
   const yaml = await readYamlFile(file, named !== undefined);
-  return {
-    ...resolveConfig({ file: yaml, env, overrides: options.overrides }),
-    file: resolve(file),
-    found: yaml !== undefined,
-  };
+  const resolved = resolveConfig({ file: yaml, env, overrides: options.overrides });
+  return { ...(await withAlertGroups(resolved, yaml)), file: resolve(file), found: yaml !== undefined };
+}
+
+type Resolved = Pick<LoadedConfig, "config" | "problems" | "sources" | "warnings">;
+
+/** With the groups of the rule files, once the expressions of all groups are checked. */
+async function withAlertGroups(resolved: Resolved, file: YamlFile | undefined): Promise<Resolved> {
+  if (resolved.config === undefined) return resolved;
+  const folder = file === undefined ? process.cwd() : dirname(resolve(file.file));
+  const { groups, problems } = await loadAlertGroups({ alerts: resolved.config.alerts, file, folder });
+  if (problems.length > 0) return { ...resolved, config: undefined, problems };
+  return { ...resolved, config: { ...resolved.config, alertGroups: groups } };
 }
 
 /** The configuration that results from all layers. */
@@ -60,7 +69,7 @@ export function resolveConfig(layers: {
   file: YamlFile | undefined;
   env: Environment;
   overrides?: ConfigOverrides | undefined;
-}): Pick<LoadedConfig, "config" | "problems" | "sources" | "warnings"> {
+}): Resolved {
   const resolution: Resolution = {
     file: layers.file,
     env: layers.env,
@@ -80,15 +89,16 @@ export function resolveConfig(layers: {
   }
   problems.push(...checkReferences(value, layers.file));
   problems.sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
-  const config = problems.length === 0 ? withAbsolutePaths(value as Config, resolution) : undefined;
+  const config = problems.length === 0 ? completed(value as Omit<Config, "alertGroups">, resolution) : undefined;
   return { config, problems, sources, warnings: warningsOf(config, resolution) };
 }
 
-/** With `storage.data_dir` as an absolute path; in the file it starts at the file's folder. */
-function withAbsolutePaths(config: Config, { file, sources }: Resolution): Config {
+/** With the groups of alert rules, and `storage.data_dir` as an absolute path; in the file it starts at the file's folder. */
+function completed(config: Omit<Config, "alertGroups">, { file, sources }: Resolution): Config {
   const origin = originOfDataDirectory(sources);
   const folder = origin?.kind === "file" && file !== undefined ? dirname(resolve(file.file)) : "";
-  return { ...config, storage: { ...config.storage, data_dir: resolve(folder, config.storage.data_dir) } };
+  const storage = { ...config.storage, data_dir: resolve(folder, config.storage.data_dir) };
+  return { ...config, storage, alertGroups: groupsOf(config.alerts) };
 }
 
 function originOfDataDirectory(sources: readonly SettingSource[]): SettingOrigin | undefined {

@@ -11,6 +11,7 @@ import { Counter } from "./counter.ts";
 import { Histogram } from "./histogram.ts";
 import { createScrape, type Scrape } from "./scrape.ts";
 import { createObservableGauges, type ObservableGauges } from "./observable-gauges.ts";
+import { createAlertMetrics, type AlertMetrics } from "./alert-metrics.ts";
 import { createMainThreadMetrics } from "./main-thread-metrics.ts";
 
 /** A finished HTTP request. */
@@ -31,6 +32,7 @@ interface TelemetryWrite {
 }
 
 export interface Metrics extends ObservableGauges {
+  readonly alerts: AlertMetrics;
   observeRequest(request: FinishedRequest): void;
   /** Counts a finished call of a model. */
   observeCall(call: FinishedCall): void;
@@ -221,6 +223,7 @@ export function createMetrics(version: string): Metrics {
   });
   const { observeRequestTimes, observeLoopDelay } = createMainThreadMetrics(registers);
   return {
+    alerts: createAlertMetrics(registers),
     observeLoopDelay,
     observeRequest(request) {
       const { operation, status, durationMs } = request;

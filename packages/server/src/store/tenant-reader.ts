@@ -162,6 +162,8 @@ async function* readAfter(
 /** The only way to read tenants' rows. */
 export function createTenantReader(options: ReaderOptions, scope: Scope): TenantReader {
   const { organizationId } = scope;
+  // A job's reads share one place among the organizations that wait, whomever it reads for.
+  const group = scope.key.job ?? organizationId;
   const { descriptionVersions } = options;
   const filters = tableFilters(options.tables, organizationId);
   // A request's first statement waits for the rows that were acknowledged before it.
@@ -203,7 +205,7 @@ export function createTenantReader(options: ReaderOptions, scope: Scope): Tenant
       const timed = { ...settings, ...options.settingsFor?.(priority), max_execution_time: leftSeconds };
       return options.connection.read({ text, parameters, settings: timed, signal });
     };
-    const rows = options.reads.read({ organizationId, signal, begin });
+    const rows = options.reads.read({ organizationId: group, signal, begin });
     const visible = whenVisible();
     const body = visible === undefined ? rows : readAfter(visible, signal, rows);
     if (query.memory === undefined) return body;

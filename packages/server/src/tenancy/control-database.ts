@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import { Kysely, PostgresDialect, sql, type Transaction } from "kysely";
 import { Pool, TypeOverrides, type PoolConfig } from "pg";
+import { tryAdvisoryLock, type HeldLock } from "./advisory-lock.ts";
 import { toDatabaseFailure, toStartFailure } from "./database-error.ts";
 import { migrate } from "./migrations.ts";
 import { NodeSqliteDialect } from "./node-sqlite.ts";
@@ -32,6 +33,12 @@ export interface ControlDatabase {
   change<T>(run: (transaction: Writer) => Promise<T>): Promise<T>;
   /** Calls the listener after every `change` in this process, before `change` resolves. */
   onChange(listener: () => void): void;
+  /**
+   * Takes the lock with this name for as long as the process and its connection live; undefined while another server holds it.
+   * On SQLite, the data directory excludes other servers already.
+   * @throws AppError overloaded if the database is unreachable
+   */
+  tryLock(name: string): Promise<HeldLock | undefined>;
   close(): Promise<void>;
 }
 
@@ -55,7 +62,7 @@ export async function openControlDatabase({ url, dataDirectory }: ControlDatabas
   } finally {
     await migrating.destroy();
   }
-  return controlDatabase(kind, open({ max: 10, query_timeout: queryTimeoutMs }));
+  return controlDatabase({ kind, url, database: open({ max: 10, query_timeout: queryTimeoutMs }) });
 }
 
 const connectTimeoutMs = 3000;
@@ -83,7 +90,12 @@ function openPool(connectionString: string, limits: PoolConfig): Pool {
   return pool;
 }
 
-function controlDatabase(kind: ControlDatabase["kind"], database: Kysely<ControlTables>): ControlDatabase {
+interface OpenDatabase extends Pick<ControlDatabase, "kind"> {
+  readonly url: string | undefined;
+  readonly database: Kysely<ControlTables>;
+}
+
+function controlDatabase({ database, kind, url }: OpenDatabase): ControlDatabase {
   const listeners: (() => void)[] = [];
   const write: ControlDatabase["write"] = (run) => wrapped(() => database.transaction().execute(run));
   return {
@@ -103,9 +115,12 @@ function controlDatabase(kind: ControlDatabase["kind"], database: Kysely<Control
       }
     },
     onChange: (listener) => void listeners.push(listener),
+    tryLock: (name) => wrapped(async () => (url === undefined ? unsharedLock : await tryAdvisoryLock(url, name))),
     close: () => database.destroy(),
   };
 }
+
+const unsharedLock: HeldLock = { lost: new AbortController().signal, release: async () => {} };
 
 async function wrapped<T>(run: () => Promise<T>): Promise<T> {
   try {

@@ -11,6 +11,7 @@ const migrations: Record<string, Migration> = {
   "0002_token_usage": { up: createTokenUsage },
   "0003_write_probe": { up: createWriteProbe },
   "0004_sessions": { up: createSessions },
+  "0005_alerts": { up: createAlerts },
 };
 
 async function createDirectoryTables(database: Kysely<unknown>): Promise<void> {
@@ -98,6 +99,28 @@ async function createSessions({ schema }: Kysely<unknown>): Promise<void> {
     .execute();
   await schema.createIndex("sessions_key").on("sessions").column("key_id").execute();
   await schema.createIndex("sign_in_codes_key").on("sign_in_codes").column("key_id").execute();
+}
+
+async function createAlerts({ schema }: Kysely<unknown>): Promise<void> {
+  await schema
+    .createTable("alert_groups")
+    .addColumn("id", "text", (column) => column.primaryKey())
+    .addColumn("organization_id", "text", (column) => column.notNull().references("organizations.id"))
+    .addColumn("name", "text", (column) => column.notNull())
+    .addColumn("definition", "text", (column) => column.notNull())
+    .addColumn("created_at", "bigint", (column) => column.notNull())
+    .addColumn("updated_at", "bigint", (column) => column.notNull())
+    .addUniqueConstraint("alert_groups_name", ["organization_id", "name"])
+    .execute();
+  await schema
+    .createTable("alert_states")
+    .addColumn("organization_id", "text", (column) => column.notNull())
+    .addColumn("rule_group", "text", (column) => column.notNull())
+    .addColumn("rule", "text", (column) => column.notNull())
+    .addColumn("state", "text", (column) => column.notNull())
+    .addColumn("updated_at", "bigint", (column) => column.notNull())
+    .addPrimaryKeyConstraint("alert_states_key", ["organization_id", "rule_group", "rule"])
+    .execute();
 }
 
 /**

@@ -1,7 +1,7 @@
 /**
  * The tables of the control database for Kysely. Columns have the names of the admin API. Times are UNIX seconds, booleans
- * are 0 or 1. `limits`, `settings`, `permissions` and `allowed_models` are JSON in text columns, which both databases store
- * alike; no query reads inside them.
+ * are 0 or 1. `limits`, `settings`, `permissions`, `allowed_models`, `definition` and `state` are JSON in text columns, which both
+ * databases store alike; no query reads inside them.
  */
 
 interface OrganizationTable {
@@ -71,6 +71,30 @@ interface SignInCodeTable {
   expires_at: number;
 }
 
+/** A group of alert rules that was created through the admin API. */
+interface AlertGroupTable {
+  id: string;
+  organization_id: string;
+  /** Unique in the organization. */
+  name: string;
+  /** JSON: the other members of the group. */
+  definition: string;
+  created_at: number;
+  updated_at: number;
+}
+
+/** The state of an alert rule for an organization, so that alerts survive a restart and other servers can show them. */
+interface AlertStateTable {
+  organization_id: string;
+  /** Identifies the group: by its identifier, or by the place in the configuration. */
+  rule_group: string;
+  /** Identifies the rule in its group. */
+  rule: string;
+  /** JSON: the health of the rule and its alerts. */
+  state: string;
+  updated_at: number;
+}
+
 /** One row, written to check that the database accepts writes. */
 interface WriteProbeTable {
   id: number;
@@ -84,5 +108,7 @@ export interface ControlTables {
   token_usage: TokenUsageTable;
   sessions: SessionTable;
   sign_in_codes: SignInCodeTable;
+  alert_groups: AlertGroupTable;
+  alert_states: AlertStateTable;
   write_probe: WriteProbeTable;
 }

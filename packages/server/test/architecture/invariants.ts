@@ -51,6 +51,15 @@ describe("what always holds", () => {
   );
 
   rule(
+    "Keys are checked by `tenancy/`. Only `http/`, `telemetry/otlp/` and `tenancy/` turn one into a `Scope`; `tenancy/job-scope.ts` does so for a job of the server, from the row of an organization.",
+    () =>
+      serverFilesThat(
+        ({ calls, path }) => calls.has("Scope.fromKey") && !path.endsWith(".test.ts"),
+        /^(http\/authenticate(-session)?|telemetry\/otlp\/resource-scopes|tenancy\/(administration|job-scope))\.ts$/,
+      ),
+  );
+
+  rule(
     "Telemetry is read through `store.open(scope)` only: no module but `store` imports its connection or its readers.",
     () =>
       serverFilesThat(

@@ -11,11 +11,20 @@ import { RowCaches } from "../../src/store/row-cache.ts";
 import { callerOrganization, sql } from "../../src/store/statement.ts";
 import { createTenantReader } from "../../src/store/tenant-reader.ts";
 import { runWithCost, RequestCost } from "../../src/scheduling/request-cost.ts";
+import { Scope } from "../../src/tenant.ts";
+import { testKey } from "../support/test-key.ts";
 import { scopeOf } from "./test-store.ts";
 
 const places = 4;
 const statement = sql`SELECT 1 AS one WHERE organization = ${callerOrganization}`;
 const isAppError = (code: string) => (error: unknown) => error instanceof AppError && error.code === code;
+
+interface ReadOptions {
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+  /** The job that reads for the organization. */
+  readonly job?: string;
+}
 
 describe("statements that read", () => {
   /** In order of arrival at the store: the organization, and the response. */
@@ -45,7 +54,8 @@ describe("statements that read", () => {
     server.close();
   });
 
-  function read(organization: string, options: { timeoutMs?: number; signal?: AbortSignal } = {}) {
+  function read(organization: string, options: ReadOptions = {}) {
+    const { job, ...queryOptions } = options;
     const caches = new RowCaches(1000);
     const settingsFor = (priority: number) => ({ priority });
     const parts = {
@@ -60,7 +70,9 @@ describe("statements that read", () => {
       usesRollups: false,
       whenVisible: () => undefined,
     };
-    return createTenantReader(parts, scopeOf(organization)).query(statement, options);
+    const scope =
+      job === undefined ? scopeOf(organization) : Scope.fromKey(testKey({ organizationId: organization, job }));
+    return createTenantReader(parts, scope).query(statement, queryOptions);
   }
   async function untilArrived(count: number): Promise<void> {
     while (arrived.length < count) await once(arrivals, "arrival");
@@ -85,6 +97,20 @@ describe("statements that read", () => {
       if (index !== 3) answer(index);
     }
     assert.equal((await Promise.all(flood)).length, 50);
+  });
+
+  test("of a job for many organizations leave a slot for a caller, as those of one organization do", async () => {
+    const flood = Array.from({ length: 50 }, (_, index) => read(`org_${index}`, { job: "job:alerts" }));
+    await untilArrived(places - 1);
+    assert.equal(queue.waiting, 47);
+    const single = read("org_7");
+    await untilArrived(places);
+    assert.equal(arrived.at(-1)!.organization, "org_7");
+    for (let index = 0; index < 51; index += 1) {
+      await untilArrived(index + 1);
+      answer(index);
+    }
+    await Promise.all([...flood, single]);
   });
 
   test("of an organization that arrives when all slots are taken run next, before the queue of those that hold them", async () => {

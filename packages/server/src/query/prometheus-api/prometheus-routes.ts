@@ -16,11 +16,16 @@ import { labelsJson, listOf, resultJson } from "../metrics/prometheus-json.ts";
 import { exemplarsJson, findExemplars } from "./prometheus-exemplars.ts";
 import { listLabelNames, listLabelValues, listMetadata, listSeries, type ListRequest } from "./prometheus-lists.ts";
 import { PrometheusParameters } from "./prometheus-parameters.ts";
+import { alertsJson, rulesJson } from "./prometheus-rules.ts";
+import type { RuleGroupReport } from "./rule-reports.ts";
 import { createTenantMetrics, type TenantMetrics } from "../metrics/tenant-metrics.ts";
+import type { Scope } from "../../tenant.ts";
 
 interface PrometheusParts {
   readonly store: Pick<Store, "open">;
   readonly version: string;
+  /** The alert rules that the scope may see. */
+  readonly ruleGroups: (scope: Scope) => Promise<readonly RuleGroupReport[]>;
 }
 
 interface Call {
@@ -44,7 +49,11 @@ const rootText =
 const dayMs = 86_400_000;
 const longestTimeoutMs = 60_000;
 
-export function prometheusRoutes(parts: PrometheusParts): Route[] {
+/** Without `ruleGroups`, there are no rules. */
+export function prometheusRoutes(
+  given: Omit<PrometheusParts, "ruleGroups"> & Partial<Pick<PrometheusParts, "ruleGroups">>,
+): Route[] {
+  const parts: PrometheusParts = { ruleGroups: async () => [], ...given };
   const servers: Readonly<Record<PrometheusEndpoint, Serve>> = {
     query: (call) => serveInstant(parts, call),
     queryRange: (call) => serveRange(parts, call),
@@ -59,9 +68,8 @@ export function prometheusRoutes(parts: PrometheusParts): Route[] {
       return success(limited(await listLabelValues(name, await listRequest(parts, call)), call));
     },
     metadata: (call) => serveMetadata(parts, call),
-    // Grafana lists the rules of its data sources, and shows an error for one that does not answer.
-    rules: async () => success({ groups: [] }),
-    alerts: async () => success({ alerts: [] }),
+    rules: (call) => serveRules(parts, call),
+    alerts: async ({ input }) => success(alertsJson(await parts.ruleGroups(input.scope))),
     // Tools read this to learn which features they can use; the API is that of Prometheus 3.
     buildInfo: async () => success({ version: "3.0.0", application: `Sounding ${parts.version}` }),
   };
@@ -152,6 +160,13 @@ async function listRequest({ store }: PrometheusParts, { input, nowMs, parameter
   const fromMs = parameters.timeMs("start") ?? toMs - dayMs;
   const selectors = await parameters.selectors(budget);
   return { reader: store.open(scope), project: scope.namedProject, selectors, fromMs, toMs, budget };
+}
+
+async function serveRules({ ruleGroups }: PrometheusParts, { input, parameters }: Call): Promise<unknown> {
+  const { memory, scope, signal } = input;
+  const yieldBudget = new Budget(defaultLimits, signal, { memory, yielder: new CooperativeYield() });
+  const selectors = await parameters.selectors(yieldBudget);
+  return success(await rulesJson(await ruleGroups(scope), { parameters, selectors, yieldBudget }));
 }
 
 function limited<Item>(items: readonly Item[], { parameters }: Call): readonly Item[] {

@@ -3,7 +3,7 @@ import { inputLimit } from "../../../../input-limits.ts";
 import type { YieldBudget } from "../../../regex/yield-budget.ts";
 import type { Steps } from "../run-steps.ts";
 import { printValue } from "./format-value.ts";
-import { charactersPerStep, checkSize, type CallContext } from "./function.ts";
+import { charactersPerStep, checkSize, type CallContext, type TemplateFunction } from "./function.ts";
 import { templateFunctions } from "./functions.ts";
 import { TemplateProblem } from "./problem.ts";
 import type { Operand, Pipeline, TemplateNode } from "./tree.ts";
@@ -22,13 +22,22 @@ const workPerStep = 8;
 /** Steps between two questions whether a pause is due. */
 const stepsPerCheck = 64;
 
+/** What a template runs with in place of Loki's functions and an entry's labels. */
+export interface TemplateSurroundings {
+  /** Those that the template was parsed with. */
+  readonly functions: ReadonlyMap<string, TemplateFunction>;
+  /** What `.` is at first. */
+  readonly dot: Value;
+}
+
 /** @throws TemplateProblem */
 export function evaluateTemplate(
   nodes: readonly TemplateNode[],
   input: TemplateInput,
   budget: YieldBudget,
+  surroundings: TemplateSurroundings = { functions: templateFunctions, dot: new DataMap(input.data) },
 ): Steps<string> {
-  return new Run(input, budget).all(nodes);
+  return new Run(input, budget, surroundings).all(nodes);
 }
 
 interface Variable {
@@ -44,16 +53,18 @@ class Run implements CallContext {
   readonly unixNano: bigint;
   readonly #variables: Variable[];
   readonly #budget: YieldBudget;
+  readonly #functions: ReadonlyMap<string, TemplateFunction>;
   #text = "";
   #steps = 0;
   /** How many of the steps the budget knows. */
   #spent = 0;
 
-  constructor({ data, line, unixNano }: TemplateInput, budget: YieldBudget) {
+  constructor({ line, unixNano }: TemplateInput, budget: YieldBudget, { dot, functions }: TemplateSurroundings) {
     this.#budget = budget;
+    this.#functions = functions;
     this.line = line;
     this.unixNano = unixNano;
-    this.#variables = [{ name: "$", value: new DataMap(data) }];
+    this.#variables = [{ name: "$", value: dot }];
   }
 
   *all(nodes: readonly TemplateNode[]): Steps<string> {
@@ -183,7 +194,7 @@ class Run implements CallContext {
 
   #call(name: string, operands: readonly Operand[], dot: Value, piped: Value | undefined): Value {
     this.spend(1);
-    const called = templateFunctions.get(name)!;
+    const called = this.#functions.get(name)!;
     const count = operands.length + (piped === undefined ? 0 : 1);
     if (count < called.least || count > called.most) {
       const wanted = called.most === called.least ? String(called.least) : `at least ${called.least}`;

@@ -1,0 +1,52 @@
+/**
+ * The scope of a job of this server, which acts for an organization without a caller: it is created from the organization's row
+ * in the control database, may only read telemetry, and is limited to one project if the job is.
+ */
+import { Scope } from "../tenant.ts";
+import type { ControlDatabase, Reader } from "./control-database.ts";
+
+/** An organization in use. */
+export interface ActiveOrganization {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** The organizations that are not archived. @throws AppError overloaded while the database is unreachable */
+export function listActiveOrganizations(control: ControlDatabase): Promise<readonly ActiveOrganization[]> {
+  return control.read((database) => activeOrganizations(database).execute());
+}
+
+function activeOrganizations(database: Reader) {
+  return database.selectFrom("organizations").select(["id", "name"]).where("archived_at", "is", null).orderBy("id");
+}
+
+interface JobScopeRequest {
+  readonly job: string;
+  readonly organizationId: string;
+  /** Undefined: every project. */
+  readonly project: string | undefined;
+}
+
+/** Undefined if the organization does not exist or is archived. @throws AppError overloaded while the database is unreachable */
+export async function openJobScope(
+  control: ControlDatabase,
+  { job, organizationId, project }: JobScopeRequest,
+): Promise<Scope | undefined> {
+  const row = await control.read((database) =>
+    activeOrganizations(database).where("id", "=", organizationId).executeTakeFirst(),
+  );
+  if (row === undefined) return undefined;
+  return Scope.fromKey({
+    job,
+    keyId: job,
+    keyName: job,
+    organizationId: row.id,
+    organizationName: row.name,
+    operator: false,
+    projectName: project,
+    permissions: new Set(["telemetry_read"]),
+    keyLimits: {},
+    organizationLimits: {},
+    allowedModels: undefined,
+  });
+}

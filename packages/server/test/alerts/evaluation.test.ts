@@ -1,0 +1,260 @@
+/** The states of alerts over time: `for`, `keep_firing_for`, failures, restarts and clocks that are set. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import {
+  activeBetween,
+  configured,
+  emptyStore,
+  intervalMs,
+  openAlerts,
+  openControl,
+  settingsWith,
+  startMs,
+  until,
+} from "./alerts-fixture.ts";
+import { ManualClock } from "./manual-clock.ts";
+
+const interval = `${intervalMs / 1000}s`;
+const acme = ["acme"];
+
+describe("an alert", () => {
+  test("is pending for the time of `for`, then fires, and is resolved when the expression no longer holds", async () => {
+    const rule = { alert: "Slow", expr: activeBetween(0, 45), for: "20s" };
+    await using fixture = await openAlerts({ groups: [configured({ name: "g", interval, rules: [rule] }, acme)] });
+    const seen: string[] = [];
+    for (let step = 0; step < 6; step += 1) {
+      await fixture.tick(1);
+      seen.push((await fixture.states()).join());
+    }
+    assert.deepEqual(seen.slice(0, 4), ["pending", "pending", "firing", "firing"]);
+    assert.equal(seen.at(-1), "");
+    const change = fixture.logged.find(({ message }) => message === "alerts changed");
+    assert.deepEqual(change?.fields["firing"], 1);
+    assert.deepEqual(change?.fields["alert"], "Slow");
+  });
+
+  test("that no longer holds while it is pending never fires", async () => {
+    const rule = { alert: "Blip", expr: activeBetween(0, 15), for: "1m" };
+    await using fixture = await openAlerts({ groups: [configured({ name: "g", interval, rules: [rule] }, acme)] });
+    await fixture.tick(1);
+    assert.deepEqual(await fixture.states(), ["pending"]);
+    await fixture.tick(1);
+    await fixture.tick(1);
+    assert.deepEqual(await fixture.states(), []);
+  });
+
+  test("keeps firing for the time of `keep_firing_for`", async () => {
+    const rule = { alert: "Flaps", expr: activeBetween(0, 15), keep_firing_for: "20s" };
+    await using fixture = await openAlerts({ groups: [configured({ name: "g", interval, rules: [rule] }, acme)] });
+    await fixture.tick(1);
+    assert.deepEqual(await fixture.states(), ["firing"]);
+    await fixture.tick(1);
+    await fixture.tick(1);
+    assert.deepEqual(await fixture.states(), ["firing"]);
+    const [group] = await fixture.groups("acme");
+    assert.notEqual(group!.rules[0]!.alerts[0]!.keepFiringSinceMs, undefined);
+    await fixture.tick(1);
+    await fixture.tick(1);
+    assert.deepEqual(await fixture.states(), []);
+  });
+
+  test("has the labels and annotations of its templates", async () => {
+    const rule = {
+      alert: "Costs",
+      expr: `label_replace(${activeBetween(0, 1000, 0.125)}, "model", "gpt", "", "")`,
+      labels: { severity: "page", share: "{{ $value | humanizePercentage }}", empty: "{{ $labels.none }}" },
+      annotations: {
+        summary: '{{ $labels.model | toUpper }} costs {{ printf "%.2f" $value }}',
+        duration: "{{ humanizeDuration 93784.0 }}",
+        broken: "{{ humanize $labels.model }}",
+      },
+    };
+    await using fixture = await openAlerts({ groups: [configured({ name: "g", interval, rules: [rule] }, acme)] });
+    await fixture.tick(1);
+    const [group] = await fixture.groups("acme");
+    const [alert] = group!.rules[0]!.alerts;
+    assert.deepEqual(alert!.labels, { alertname: "Costs", model: "gpt", severity: "page", share: "12.5%" });
+    assert.deepEqual(alert!.annotations, {
+      summary: "GPT costs 0.13",
+      duration: "1d 2h 3m 4s",
+      broken: '<error expanding template: "gpt" is not a number>',
+    });
+  });
+});
+
+describe("a rule that cannot be evaluated", () => {
+  test("reports why and keeps its alerts, until it can be evaluated again", async () => {
+    const store = emptyStore();
+    const rule = { alert: "Slow", expr: activeBetween(0, 1000) };
+    const groups = [configured({ name: "g", interval, rules: [rule] }, acme)];
+    await using fixture = await openAlerts({ groups, store });
+    await fixture.tick(1);
+    store.ready = false;
+    await fixture.tick(1);
+    const [failed] = await fixture.groups("acme");
+    assert.equal(failed!.rules[0]!.health, "err");
+    assert.match(failed!.rules[0]!.lastError!, /telemetry store is not ready/);
+    assert.deepEqual(await fixture.states(), ["firing"]);
+    store.ready = true;
+    await fixture.tick(1);
+    const [recovered] = await fixture.groups("acme");
+    assert.equal(recovered!.rules[0]!.health, "ok");
+    assert.equal(recovered!.rules[0]!.lastError, undefined);
+    assert.equal(recovered!.rules[0]!.alerts[0]!.activeAtMs, failed!.rules[0]!.alerts[0]!.activeAtMs);
+    const messages = new Set(fixture.logged.map(({ message }) => message));
+    assert.ok(messages.has("an alert rule cannot be evaluated; its alerts stay as they are"));
+    assert.ok(messages.has("the alert rule can be evaluated again"));
+  });
+
+  test("exceeds the limit of its group", async () => {
+    const expr = `${activeBetween(0, 1000)} or label_replace(vector(1), "one", "more", "", "")`;
+    const rules = [{ alert: "Two", expr }];
+    await using fixture = await openAlerts({ groups: [configured({ name: "g", interval, limit: 1, rules }, acme)] });
+    await fixture.tick(1);
+    const [group] = await fixture.groups("acme");
+    assert.equal(group!.rules[0]!.lastError, "exceeded limit of 1 with 2 alerts");
+  });
+});
+
+describe("a restart", () => {
+  test("keeps the time since when an alert is pending", async () => {
+    const rule = { alert: "Slow", expr: activeBetween(0, 10_000), for: "1m" };
+    const groups = [configured({ name: "g", interval, rules: [rule] }, acme)];
+    await using control = await openControl();
+    const clock = new ManualClock(startMs);
+    const first = await openAlerts({ groups, control, clock });
+    await first.tick(1);
+    await first.tick(1);
+    const [before] = await first.groups("acme");
+    assert.equal(before!.rules[0]!.alerts[0]!.state, "pending");
+    await first.close();
+    clock.advance(15_000);
+    await using second = await openAlerts({ groups, control, clock });
+    const [restored] = await second.groups("acme");
+    assert.deepEqual(restored!.rules[0]!.alerts, before!.rules[0]!.alerts);
+    for (let step = 0; step < 4; step += 1) await second.tick(1);
+    assert.deepEqual(await second.states(), ["firing"]);
+    const [after] = await second.groups("acme");
+    assert.equal(after!.rules[0]!.alerts[0]!.activeAtMs, before!.rules[0]!.alerts[0]!.activeAtMs);
+  });
+
+  test("does not count a long pause as time that the alert was pending", async () => {
+    const rule = { alert: "Slow", expr: activeBetween(0, 10_000), for: "1m" };
+    const groups = [configured({ name: "g", interval, rules: [rule] }, acme)];
+    await using control = await openControl();
+    const clock = new ManualClock(startMs);
+    const first = await openAlerts({ groups, control, clock });
+    await first.tick(1);
+    await first.close();
+    clock.advance(1_800_000);
+    await using second = await openAlerts({ groups, control, clock });
+    await second.tick(1);
+    assert.deepEqual(await second.states(), ["pending"]);
+  });
+});
+
+describe("a clock that is set", () => {
+  for (const [direction, stepMs] of [
+    ["forward", 3_600_000],
+    ["back", -3_600_000],
+  ] as const) {
+    test(`${direction} neither fires a pending alert nor delays it`, async () => {
+      const rule = { alert: "Always", expr: "vector(1)", for: "30s" };
+      await using fixture = await openAlerts({ groups: [configured({ name: "g", interval, rules: [rule] }, acme)] });
+      await fixture.tick(1);
+      fixture.clock.step(stepMs);
+      await fixture.tick(1);
+      assert.deepEqual(await fixture.states(), ["pending"]);
+      for (let step = 0; step < 3; step += 1) await fixture.tick(1);
+      assert.deepEqual(await fixture.states(), ["firing"]);
+      assert.ok(fixture.logged.some(({ message }) => message.startsWith("the clock was set")));
+    });
+  }
+});
+
+describe("a slow evaluation", () => {
+  test("is ended at its deadline, and its group skips what it missed", async () => {
+    const store = { ...emptyStore(), open: () => hangingReader() };
+    const rule = { alert: "Slow", expr: "sum(rate(requests_total[5m])) > 0" };
+    const groups = [configured({ name: "g", interval, rules: [rule] }, acme)];
+    await using fixture = await openAlerts({ groups, store, settings: { evaluation_timeout_ms: 200 } });
+    fixture.clock.advance(5 * intervalMs);
+    await until(() => fixture.evaluations() > 0);
+    const [group] = await fixture.groups("acme");
+    assert.equal(group!.rules[0]!.health, "err");
+    assert.match(group!.rules[0]!.lastError!, /timed out/);
+    assert.equal(fixture.evaluations(), 1, "missed evaluations pile up");
+  });
+});
+
+/** A reader whose statements end only when they are aborted. */
+function hangingReader() {
+  const hang = (_statement: unknown, options: { readonly signal?: AbortSignal } = {}): Promise<never> =>
+    new Promise((_resolve, reject) => {
+      options.signal?.addEventListener("abort", () => reject(options.signal!.reason as Error));
+    });
+  return {
+    query: hang,
+    columns: hang,
+    stream: async function* (statement: unknown, options?: { readonly signal?: AbortSignal }) {
+      yield await hang(statement, options);
+    },
+    cache: { get: () => undefined, set: () => {} },
+    descriptionVersion: undefined,
+    usesRollups: false,
+  } as unknown as ReturnType<ReturnType<typeof emptyStore>["open"]>;
+}
+
+describe("two organizations with the same rules", () => {
+  test("have alerts of their own", async () => {
+    const group = { name: "g", interval, rules: [{ alert: "Always", expr: "vector(1)" }] };
+    await using fixture = await openAlerts({
+      groups: [configured(group), configured({ ...group, name: "h" }, ["globex"])],
+    });
+    await fixture.tick(3);
+    const [acmeGroups, globexGroups] = [await fixture.groups("acme"), await fixture.groups("globex")];
+    assert.deepEqual(
+      [acmeGroups, globexGroups].map((groups) => groups.map(({ name }) => name)),
+      [["g"], ["g", "h"]],
+    );
+  });
+
+  test("and a key that is bound to a project sees the groups of its project only", async () => {
+    const rules = [{ alert: "Always", expr: "vector(1)" }];
+    const groups = [
+      configured({ name: "all", interval, rules }),
+      configured({ name: "billing", interval, project: "billing", rules }),
+    ];
+    await using fixture = await openAlerts({ groups });
+    const seen = await fixture.groups("acme", "billing");
+    assert.deepEqual(
+      seen.map(({ name }) => name),
+      ["billing"],
+    );
+  });
+});
+
+describe("changed rules", () => {
+  test("continue with their alerts; those of removed rules end", async () => {
+    const stays = { alert: "Stays", expr: activeBetween(0, 1000) };
+    const goes = { alert: "Goes", expr: activeBetween(0, 1000) };
+    const before = [configured({ name: "g", interval, rules: [stays, goes] }, acme)];
+    await using fixture = await openAlerts({ groups: before });
+    await fixture.tick(2);
+    const [old] = await fixture.groups("acme");
+    const changed = { ...stays, expr: activeBetween(0, 2000), annotations: { summary: "new" } };
+    const after = [configured({ name: "g", interval, rules: [changed] }, acme)];
+    await fixture.alerts.reload(settingsWith({}), after);
+    await until(async () => (await fixture.groups("acme"))[0]!.rules.length === 1);
+    await until(async () => (await fixture.groups("acme"))[0]!.rules[0]!.alerts.length === 1);
+    await fixture.tick(1);
+    const [group] = await fixture.groups("acme");
+    assert.equal(group!.rules[0]!.alerts[0]!.activeAtMs, old!.rules[0]!.alerts[0]!.activeAtMs);
+    assert.deepEqual(group!.rules[0]!.alerts[0]!.annotations, { summary: "new" });
+    const rows = await fixture.control.read((database) => database.selectFrom("alert_states").select("rule").execute());
+    assert.deepEqual(
+      rows.map(({ rule }) => JSON.parse(rule)[0] as string),
+      ["Stays"],
+    );
+  });
+});
