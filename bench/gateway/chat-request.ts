@@ -40,7 +40,7 @@ const prompts = {
 export type Prompt = keyof typeof prompts;
 
 function words(length: number): string {
-  return "A line of text with \"quotes\",\nand é. ".repeat(Math.ceil(length / 36)).slice(0, length);
+  return 'A line of text with "quotes",\nand é. '.repeat(Math.ceil(length / 36)).slice(0, length);
 }
 
 /** A call with a long prompt and a short answer. */

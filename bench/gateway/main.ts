@@ -81,7 +81,9 @@ for (let round = 0; round < rounds; round++) {
 }
 for (const { child } of contenders) if (child !== undefined) await stop(child);
 await stop(upstream.child);
-process.stdout.write(`\n${machine}\n\n${cpuTable(measurements)}\n\n${latencyTable(measurements)}\n\n${promptTable(measurements)}\n`);
+process.stdout.write(
+  `\n${machine}\n\n${cpuTable(measurements)}\n\n${latencyTable(measurements)}\n\n${promptTable(measurements)}\n`,
+);
 
 async function startContenders(): Promise<Contender[]> {
   const setting = { upstreamPort: upstream.port, directory };
