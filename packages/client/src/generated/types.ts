@@ -753,7 +753,7 @@ export interface MetricsQuery {
   percentile?: string | number | null;
   /** How far to look back from `end`: an integer of at least 1, followed by `m` (minutes), `h` or `d`. Default "1h". */
   time_window?: string | null;
-  /** When the window ends: an RFC 3339 time, or a UNIX time in nanoseconds as a string. Default: now; with a `step` of at least 12 minutes or hours, the end of the current minute or hour. */
+  /** When the window ends: an RFC 3339 time, or a UNIX time in nanoseconds as a string. Default: now; with a `step` and a `time_window` of at least 12 minutes or hours, the end of the current minute or hour. */
   end?: string | null;
   /** Return a time series with values at this interval over `time_window`, for example `"15m"`. Null or empty: "1h". */
   step?: string | null;

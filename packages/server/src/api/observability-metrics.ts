@@ -42,7 +42,7 @@ export const MetricsQuery = schema(
       ),
       end: optional(
         Type.String({ maxLength: 64 }),
-        "When the window ends: an RFC 3339 time, or a UNIX time in nanoseconds as a string. Default: now; with a `step` of at least 12 minutes or hours, the end of the current minute or hour.",
+        "When the window ends: an RFC 3339 time, or a UNIX time in nanoseconds as a string. Default: now; with a `step` and a `time_window` of at least 12 minutes or hours, the end of the current minute or hour.",
       ),
       step: optional(
         Type.String({ maxLength: 64 }),

@@ -10,8 +10,10 @@ import { inferenceOperations } from "./span-operations.ts";
 /** By how much the ends of two spans of one call may differ; call-minutes.ts has it in SQL. */
 const marginMs = 300_000;
 
-/** Longer spans can be missed: spans are found by their start, but count when they end. */
+/** Spans are found by their start, but count when they end: longer ones do not count, nor those that end long before they start. */
 const longestSpanMs = 86_400_000;
+const largestSkewMs = 300_000;
+const isFound = sql`start_time >= end_time - toIntervalDay(1) AND start_time <= end_time + toIntervalMinute(5)`;
 
 /** When spans ended, in Unix milliseconds, both inclusive. */
 export interface EndRange {
@@ -21,9 +23,10 @@ export interface EndRange {
 
 /** Every part of a statement that reads `spans` needs this condition. @param ranges at least one, in order of time */
 export function endedWithin(ranges: readonly EndRange[]): Statement {
-  const started = { fromMs: ranges[0]!.fromMs - longestSpanMs, toMs: ranges.at(-1)!.toMs };
+  const started = { fromMs: ranges[0]!.fromMs - longestSpanMs, toMs: ranges.at(-1)!.toMs + largestSkewMs };
   const ended = ranges.map((range) => sql`(${within(sql`end_time`, range)})`);
-  return sql`organization = ${callerOrganization} AND ${within(sql`start_time`, started)} AND (${join(ended, sql` OR `)})`;
+  return sql`organization = ${callerOrganization} AND ${within(sql`start_time`, started)}
+    AND (${join(ended, sql` OR `)}) AND ${isFound}`;
 }
 
 function within(time: Statement, { fromMs, toMs }: EndRange): Statement {

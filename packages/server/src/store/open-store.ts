@@ -103,7 +103,7 @@ function openRemote(settings: TelemetrySettings, url: string, readiness: Readine
     layout: { cluster: clickhouse.cluster },
     readSettings: { ...remoteReadSettings, ...(clickhouse.cluster === undefined ? {} : clusterReadSettings) },
     insertSettings: clickhouse.cluster === undefined ? {} : clusterInsertSettings,
-    rollupSettings: clickhouse.cluster === undefined ? {} : clusterInsertSettings,
+    rollupSettings: clickhouse.cluster === undefined ? {} : { ...clusterInsertSettings, ...clusterReadSettings },
     engine: undefined,
   };
 }

@@ -6,8 +6,8 @@
 import { AppError } from "../errors.ts";
 import type { Scope } from "../tenant.ts";
 import type { Connection } from "./connection.ts";
-import { touchAllHours } from "./rollups/rollup-statements.ts";
-import { rollups } from "./rollups/rollup-tables.ts";
+import { hoursOfRows, touchHours } from "./rollups/rollup-statements.ts";
+import { rollups, type RollupSource } from "./rollups/rollup-tables.ts";
 import { callerOrganization, organizationParameterName, sql } from "./statement.ts";
 import { toReadError } from "./store-error.ts";
 import type { Removal } from "./store.ts";
@@ -16,40 +16,91 @@ import { type Layout, onCluster, storedName } from "./table-layout.ts";
 /** A deletion waits for merges of the parts that it changes. */
 const timeoutMs = 120_000;
 
+/** Sums have no hours outside the range of the store's type for hours. */
+const lastSeconds = 4_294_967_295;
+
 interface TenantRemoval {
   readonly layout: Layout;
   readonly scope: Scope;
   readonly removal: Removal;
 }
 
-/** The statement and its parameters. It compares the organization whatever the condition says. */
-export function removalStatement({ layout, scope, removal }: TenantRemoval): {
+/** The condition of the rows, and its parameters. It compares the organization whatever the removal's condition says. */
+function rowsOf({ removal, scope }: TenantRemoval): {
   readonly text: string;
-  readonly parameters: ReadonlyMap<string, string>;
+  readonly parameters: Map<string, string>;
 } {
   if (scope.organizationId === "") throw new AppError("internal", "Telemetry is deleted for an organization only.");
   const where = sql`organization = ${callerOrganization} AND (${removal.condition})`.render();
   where.parameters.set(organizationParameterName, scope.organizationId);
-  return {
-    text: `DELETE FROM ${storedName(removal.table, layout)}${onCluster(layout)} WHERE ${where.text}`,
-    parameters: where.parameters,
-  };
+  return where;
+}
+
+/** The statement and its parameters. */
+export function removalStatement(tenantRemoval: TenantRemoval): {
+  readonly text: string;
+  readonly parameters: ReadonlyMap<string, string>;
+} {
+  const { layout, removal } = tenantRemoval;
+  const { parameters, text } = rowsOf(tenantRemoval);
+  return { text: `DELETE FROM ${storedName(removal.table, layout)}${onCluster(layout)} WHERE ${text}`, parameters };
+}
+
+/** Hours whose sums include rows that are to be deleted, with the rows' retention. */
+interface SummedHours {
+  readonly source: RollupSource;
+  readonly hours: readonly (readonly [seconds: number, days: number])[];
+}
+
+async function findSummedHours(connection: Connection, tenantRemoval: TenantRemoval): Promise<SummedHours[]> {
+  const { removal } = tenantRemoval;
+  const { parameters, text } = rowsOf(tenantRemoval);
+  const found: SummedHours[] = [];
+  for (const rollup of rollups.filter(({ table }) => table === removal.table)) {
+    const signal = limited(removal.signal);
+    const statement = { text: hoursOfRows(rollup, text), parameters, settings: {}, signal };
+    const lines = (await textOf(connection.read(statement))).split("\n").filter((line) => line !== "");
+    const hours = lines
+      .map((line): [number, number] => {
+        const [seconds, days] = JSON.parse(line) as [string, number];
+        return [Number(seconds), days];
+      })
+      .filter(([seconds]) => seconds >= 0 && seconds <= lastSeconds);
+    if (hours.length > 0) found.push({ source: rollup.source, hours });
+  }
+  return found;
+}
+
+function limited(signal: AbortSignal): AbortSignal {
+  return AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+}
+
+async function textOf(answer: ReturnType<Connection["read"]>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of await answer) chunks.push(chunk);
+  return Buffer.concat(chunks).toString("utf8");
 }
 
 /** Makes queries read the rows themselves until their sums are made again. */
-async function invalidateRollups(connection: Connection, { removal, scope }: TenantRemoval): Promise<void> {
-  for (const { source, table } of rollups) {
-    if (table !== removal.table) continue;
-    const answer = await connection.read({
-      text: touchAllHours,
-      parameters: new Map([
-        ["organization", scope.organizationId],
-        ["source", source],
-      ]),
-      settings: { distributed_foreground_insert: 1 },
-      signal: removal.signal,
-    });
-    for await (const _ of answer);
+async function invalidateRollups(
+  connection: Connection,
+  { removal, scope }: TenantRemoval,
+  summed: readonly SummedHours[],
+): Promise<void> {
+  for (const { hours, source } of summed) {
+    await textOf(
+      connection.read({
+        text: touchHours,
+        parameters: new Map([
+          ["organization", scope.organizationId],
+          ["source", source],
+          ["hours", `[${hours.map(([seconds]) => seconds).join(",")}]`],
+          ["days", `[${hours.map(([, days]) => days).join(",")}]`],
+        ]),
+        settings: { distributed_foreground_insert: 1 },
+        signal: limited(removal.signal),
+      }),
+    );
   }
 }
 
@@ -57,16 +108,17 @@ async function invalidateRollups(connection: Connection, { removal, scope }: Ten
 export async function removeRows(connection: Connection, tenantRemoval: TenantRemoval): Promise<void> {
   const { signal } = tenantRemoval.removal;
   try {
-    await invalidateRollups(connection, tenantRemoval);
+    const summed = await findSummedHours(connection, tenantRemoval);
+    await invalidateRollups(connection, tenantRemoval, summed);
     const answer = await connection.read({
       ...removalStatement(tenantRemoval),
       // The rows are gone on every replica when the statement ends.
       settings: { mutations_sync: 2 },
-      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+      signal: limited(signal),
     });
     for await (const _ of answer);
     // An hour may have been summed in the meantime.
-    await invalidateRollups(connection, tenantRemoval);
+    await invalidateRollups(connection, tenantRemoval, summed);
   } catch (error) {
     throw toReadError(error, signal);
   }

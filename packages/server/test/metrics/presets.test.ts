@@ -132,6 +132,19 @@ describe("a metric over time", () => {
     assert.ok(times.slice(1).every((time: number, index: number) => Math.abs(time - times[index] - 900) < 1e-6));
   });
 
+  test("ends with the current minute, but not later where the window is short", async () => {
+    const lastMsOf = async (parameters: object): Promise<number> => {
+      const { body } = await server.preset({ metric: "inference_requests_total", ...parameters });
+      return body.data.result[0].values.at(-1)[0] * 1000;
+    };
+    const beforeMs = Date.now();
+    assert.equal((await lastMsOf({ step: "15m" })) % 60_000, 0);
+    const dayMs = await lastMsOf({ step: "1d", time_window: "2h" });
+    assert.ok(dayMs >= beforeMs && dayMs <= Date.now() + 60_000);
+    const shortMs = await lastMsOf({ step: "5m", time_window: "10m" });
+    assert.ok(shortMs >= beforeMs && shortMs <= Date.now());
+  });
+
   test("ends at the given time", async () => {
     const all = await server.preset({ metric: "inference_requests_total", step: "15m", time_window: "1h" });
     const [series] = all.body.data.result;

@@ -6,6 +6,7 @@ import type { MatrixSeries } from "../../src/languages/promql/query-value.ts";
 import { parseExpression } from "../../src/languages/promql/syntax/parse.ts";
 import { namedLabels } from "../../src/query/metrics/named-labels.ts";
 import { createTenantMetrics, type TenantMetrics } from "../../src/query/metrics/tenant-metrics.ts";
+import { sql } from "../../src/store/statement.ts";
 import type { TenantReader } from "../../src/store/store.ts";
 import { openTestStore, scopeOf, type TestStore } from "../store/test-store.ts";
 import { untilRolledUp } from "../support/rolled-up.ts";
@@ -39,7 +40,8 @@ function spansUntil(hour: number, count: number, seed: number): SpanRow[] {
     const isCall = ["chat", "embeddings", "speech", "transcription"].includes(operation);
     const span: SpanRow = {
       endMs: end(),
-      durationMs: random(20) === 0 ? 7_200_000 : 1 + random(20_000),
+      // Some take hours, some longer than a day, and clocks differ.
+      durationMs: random(20) === 0 ? [7_200_000, 100_000_000, -250, -400_000][random(4)]! : 1 + random(20_000),
       project: `project-${random(2)}`,
       service: ["edge", "worker"][random(2)]!,
       operation,
@@ -227,3 +229,26 @@ test("late spans, and late reports of counted calls, count at once and are summe
   await untilRolledUp(opened.store, { source: "calls", organizations: ["org_a"] });
   assert.ok((await assertSame(query)).length > 0);
 });
+
+test("deleted spans no longer count, and the sums of other hours stay valid", async () => {
+  const query = "sum by (service_name) (increase(inference_requests_total[30m]))";
+  const samples = [1, 3].map((hour): SpanRow => ({ endMs: startMs + hour * hourMs - 1000, service: "sample" }));
+  await appendSpans(opened.store, "org_b", samples);
+  await untilRolledUp(opened.store, { source: "calls", organizations: ["org_b"] });
+  const withSamples = await seriesCount(query);
+  const condition = sql`service = 'sample'`;
+  await opened.store.remove(scopeOf("org_b"), { table: "spans", condition, signal: AbortSignal.timeout(60_000) });
+  assert.ok((await assertSame(query, { organizationId: "org_b" })).length > 0);
+  assert.equal(await seriesCount(query), withSamples - 1);
+  await untilRolledUp(opened.store, { source: "calls", organizations: ["org_b"] });
+  await assertSame(query, { organizationId: "org_b" });
+});
+
+async function seriesCount(query: string): Promise<number> {
+  const { value } = await queryInstant(bothMetrics(query.replace("30m", "8h"), "org_b", undefined).ofSums, {
+    query: query.replace("30m", "8h"),
+    timeMs: endMs,
+  });
+  assert.ok(value.type === "vector");
+  return value.samples.length;
+}

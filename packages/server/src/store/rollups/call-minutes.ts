@@ -18,9 +18,10 @@ import {
 } from "../row-expressions.ts";
 import { callerLabels, spanLabels } from "../span-labels.ts";
 import { sql, type Statement } from "../statement.ts";
-import { type HourRange, hourOf, minuteOf, nameType, type Rollup, type RollupColumn } from "./rollup.ts";
+import { type HourRange, hourNumber, hourOf, minuteOf, nameType, type Rollup, type RollupColumn } from "./rollup.ts";
 
 const endNanos = sql`${endMs} * 1000000`;
+const startNanos = sql`toUnixTimestamp64Nano(start_time)`;
 /** By how much the ends of two spans of one call may differ (counted-calls.ts). */
 const marginNanos = sql`300000000000`;
 
@@ -61,13 +62,12 @@ export const callMinutes: Rollup = {
   name: "call_minutes",
   source: "calls",
   table: "spans",
-  touches: {
-    // Which calls count, and their labels, depends on spans that ended shortly before or after.
-    hours: sql`if(response_key = 0 AND request_key = 0, [${hourOf(endNanos)}], arrayDistinct([
-      ${hourOf(endNanos)}, ${hourOf(sql`(${endNanos} - ${marginNanos})`)}, ${hourOf(sql`(${endNanos} + ${marginNanos})`)}]))`,
-    condition: sql`operation != '' OR error_type = 'content_filter'
-      OR position(attributes['gen_ai.response.finish_reasons'], 'content_filter') > 0`,
-  },
+  // Which calls count, and their labels, depends on spans that ended shortly before or after; and a span that is sent again may have
+  // ended earlier the first time.
+  touchedHours: sql`arrayDistinct(arrayConcat(
+    if(response_key = 0 AND request_key = 0, [${hourOf(endNanos)}], [
+      ${hourOf(endNanos)}, ${hourOf(sql`(${endNanos} - ${marginNanos})`)}, ${hourOf(sql`(${endNanos} + ${marginNanos})`)}]),
+    arrayMap(hour -> hour * 3600, range(greatest(${hourNumber(startNanos)}, ${hourNumber(endNanos)} - 24), ${hourNumber(endNanos)}))))`,
   rows: countedCalls,
   minute: minuteOf(sql`ended_nanos`),
   level: "is_detailed",

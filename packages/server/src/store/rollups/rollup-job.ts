@@ -9,7 +9,7 @@ import type { Connection, Settings } from "../connection.ts";
 import type { Readiness } from "../readiness.ts";
 import { StoreError } from "../store-error.ts";
 import { fillRollup, registerHour, staleHours } from "./rollup-statements.ts";
-import { hourNanos } from "./rollup.ts";
+import { hourNanos, type Rollup } from "./rollup.ts";
 import { rollups, type RollupSource } from "./rollup-tables.ts";
 
 export interface RollupJobOptions {
@@ -35,8 +35,11 @@ interface StaleHour {
 const longestIntervalMs = 60_000;
 const shortestIntervalMs = 200;
 const statementTimeoutMs = 120_000;
-/** An hour that failed, such as one with too many groups, is tried again after this time. */
+/** An hour that failed, such as one with too many groups, is tried again after this time, then after twice the time, and so on. */
 const retryMs = 3_600_000;
+const longestRetryMs = 86_400_000;
+/** ClickHouse's error of a statement that needs too much memory: that of one hour does not keep others from being summed. */
+const memoryLimitExceeded = 241;
 /** An hour with more groups is left as rows: its sums would be about as many. */
 const mostGroups = 1_000_000;
 
@@ -68,13 +71,17 @@ async function run(options: RollupJobOptions, signal: AbortSignal): Promise<void
   while (!signal.aborted) {
     try {
       await readiness.whenReady(signal);
-      for (const hour of await findStaleHours(options, signal)) {
+      // A newer server may keep sums that this version does not know.
+      const known = (await findStaleHours(options, signal)).filter(({ source }) => rollupOf(source) !== undefined);
+      for (const hour of known) {
         if (failures.has(hour)) continue;
         try {
           await sumHour(hour, options, signal);
+          failures.remove(hour);
         } catch (error) {
           signal.throwIfAborted();
-          if (error instanceof StoreError && error.outlook === "transient") throw error;
+          if (error instanceof StoreError && error.outlook === "transient" && error.code !== memoryLimitExceeded)
+            throw error;
           failures.add(hour);
           const { organization, seconds, source } = hour;
           logger.warn({ error, organization_id: organization, source, hour: seconds }, "an hour could not be summed");
@@ -90,18 +97,22 @@ async function run(options: RollupJobOptions, signal: AbortSignal): Promise<void
 
 /** The hours that failed lately. */
 class FailedHours {
-  readonly #failedAtMs = new Map<string, number>();
+  readonly #failures = new Map<string, { readonly times: number; readonly retryAtMs: number }>();
 
   add(hour: StaleHour): void {
-    this.#failedAtMs.set(keyOf(hour), performance.now());
+    const key = keyOf(hour);
+    const times = (this.#failures.get(key)?.times ?? 0) + 1;
+    const waitMs = Math.min(longestRetryMs, retryMs * 2 ** (times - 1));
+    this.#failures.set(key, { times, retryAtMs: performance.now() + waitMs });
+  }
+
+  remove(hour: StaleHour): void {
+    this.#failures.delete(keyOf(hour));
   }
 
   has(hour: StaleHour): boolean {
-    const failedAtMs = this.#failedAtMs.get(keyOf(hour));
-    if (failedAtMs === undefined) return false;
-    if (performance.now() - failedAtMs < retryMs) return true;
-    this.#failedAtMs.delete(keyOf(hour));
-    return false;
+    const failure = this.#failures.get(keyOf(hour));
+    return failure !== undefined && performance.now() < failure.retryAtMs;
   }
 }
 
@@ -121,6 +132,10 @@ async function findStaleHours({ connection, delayMs }: RollupJobOptions, signal:
     });
 }
 
+function rollupOf(source: string): Rollup | undefined {
+  return rollups.find((each) => each.source === source);
+}
+
 async function sumHour(
   hour: StaleHour,
   { connection, settings }: RollupJobOptions,
@@ -128,7 +143,7 @@ async function sumHour(
 ): Promise<void> {
   const { days, organization, seconds, source, touched } = hour;
   const generation = randomBytes(8).readBigUInt64LE();
-  const rollup = rollups.find((each) => each.source === source)!;
+  const rollup = rollupOf(source)!;
   const start = BigInt(seconds) * 1_000_000_000n;
   const hourRange = { fromUnixNano: start + 1n, toUnixNano: start + hourNanos };
   await answerOf(connection, {

@@ -42,10 +42,10 @@ ${touchesOf(rollup, storedName(rollup.table, layout))}`,
   ];
 }
 
-function touchesOf({ source, touches }: Rollup, rows: string): string {
-  return `SELECT organization, '${source}' AS source, ${timeOf(`arrayJoin(${textOf(touches.hours)})`)} AS hour,
+function touchesOf({ source, touchedHours }: Rollup, rows: string): string {
+  return `SELECT organization, '${source}' AS source, ${timeOf(`arrayJoin(${textOf(touchedHours)})`)} AS hour,
   max(toUnixTimestamp64Nano(now64(9))) AS touched_unix_nano, max(days) AS days
-FROM ${rows} WHERE ${textOf(touches.condition)} GROUP BY organization, hour`;
+FROM ${rows} GROUP BY organization, hour`;
 }
 
 /** `rollup_hours` has the valid generation of each hour, and the last write that it includes. */
@@ -173,8 +173,17 @@ export function fillRollup(
 export const registerHour = `INSERT INTO rollup_hours (organization, source, hour, generation, touched_unix_nano, days)
 SELECT {organization:String}, {source:String}, toDateTime({seconds:UInt32}, 'UTC'), {generation:UInt64}, {touched:Int64}, {days:UInt16}`;
 
-/** Makes all rollups of a source invalid until they are computed again. Parameters: organization, source. */
-export const touchAllHours = `INSERT INTO row_touches
-SELECT organization, source, hour, max(toUnixTimestamp64Nano(now64(9))), max(days)
-FROM row_touches WHERE organization = {organization:String} AND source = {source:String}
-GROUP BY organization, source, hour`;
+/**
+ * The hours whose sums change if rows are deleted.
+ * @param condition selects the rows, in SQL
+ * Columns: hour in seconds, days.
+ */
+export function hoursOfRows({ table, touchedHours }: Rollup, condition: string): string {
+  return `SELECT arrayJoin(${textOf(touchedHours)}) AS touched, max(days) FROM ${table} WHERE ${condition} GROUP BY touched
+FORMAT JSONCompactEachRow`;
+}
+
+/** Makes the sums of hours invalid until they are made again. Parameters: organization, source, hours (seconds), days of each. */
+export const touchHours = `INSERT INTO row_touches
+SELECT {organization:String}, {source:String}, toDateTime(touched.1, 'UTC'), toUnixTimestamp64Nano(now64(9)), touched.2
+FROM (SELECT arrayJoin(arrayZip({hours:Array(UInt32)}, {days:Array(UInt16)})) AS touched)`;

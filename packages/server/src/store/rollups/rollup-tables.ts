@@ -14,7 +14,7 @@ export const spanMinutes: Rollup = {
   name: "span_minutes",
   source: "spans",
   table: "spans",
-  touches: { condition: sql`1`, hours: sql`[${hourOf(startUnixNano)}]` },
+  touchedHours: sql`[${hourOf(startUnixNano)}]`,
   minute: minuteOf(startUnixNano),
   rows: ({ fromUnixNano, toUnixNano }) => sql`spans FINAL WHERE organization = ${callerOrganization}
     AND start_time >= ${bind.time(fromUnixNano)} AND start_time <= ${bind.time(toUnixNano)}`,
@@ -46,7 +46,7 @@ export const logMinutes: Rollup = {
   name: "log_minutes",
   source: "logs",
   table: "logs",
-  touches: { condition: sql`1`, hours: sql`[${hourOf(timeUnixNano)}]` },
+  touchedHours: sql`[${hourOf(timeUnixNano)}]`,
   minute: minuteOf(timeUnixNano),
   rows: ({ fromUnixNano, toUnixNano }) => sql`logs FINAL WHERE organization = ${callerOrganization}
     AND time >= ${bind.time(fromUnixNano)} AND time <= ${bind.time(toUnixNano)}`,

@@ -21,8 +21,8 @@ export interface Rollup {
   readonly source: "spans" | "logs" | "calls";
   /** Its rows. */
   readonly table: "spans" | "logs";
-  /** The rows that change sums, and of which hours, as a list of their starts in seconds. Without parameters. */
-  readonly touches: { readonly condition: Statement; readonly hours: Statement };
+  /** The hours whose sums a row can change, as a list of their starts in seconds. Without parameters. */
+  readonly touchedHours: Statement;
   /** An hour's rows, with the columns `project` and `days`: `… WHERE …`. */
   readonly rows: (hour: HourRange) => Statement;
   /** The start of a row's minute, in seconds. */
@@ -42,7 +42,12 @@ export function minuteOf(unixNano: Statement): Statement {
 }
 
 export function hourOf(unixNano: Statement): Statement {
-  return sql`intDiv(${unixNano} - 1, 3600000000000) * 3600`;
+  return sql`${hourNumber(unixNano)} * 3600`;
+}
+
+/** The number of a time's hour since 1970. */
+export function hourNumber(unixNano: Statement): Statement {
+  return sql`intDiv(${unixNano} - 1, 3600000000000)`;
 }
 
 /** The type of columns with few values. */

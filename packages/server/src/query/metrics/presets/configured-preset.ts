@@ -23,6 +23,7 @@ export function configuredPreset(name: string, settings: MetricPresetSettings): 
   return {
     name,
     group: "Configured",
+    isConfigured: true,
     description: settings.description ?? "A preset defined in this server's configuration.",
     unit: settings.unit ?? "",
     labels: template.kind === "aggregation" && !template.without ? template.grouping : [],

@@ -33,7 +33,7 @@ export function checkCall(
   const matchers = matcherFilters
     .map((filter) => [filter, given[filter] ?? preset.defaults?.[filter]] as const)
     .flatMap(([filter, value]) => (value === undefined ? [] : [equals(filter, value)]));
-  return { matchers, percentile: readPercentile(query.percentile), ...readTimes(query, nowMs) };
+  return { matchers, percentile: readPercentile(query.percentile), ...readTimes(preset, query, nowMs) };
 }
 
 function refuseForeignFilters({ filters, name }: MetricPreset, query: MetricsQuery): void {
@@ -60,14 +60,18 @@ function readPercentile(given: string | number | null | undefined): number {
   );
 }
 
-function readTimes(query: MetricsQuery, nowMs: number): Pick<CheckedCall, "times" | "windowSeconds"> {
+function readTimes(
+  { isConfigured }: MetricPreset,
+  query: MetricsQuery,
+  nowMs: number,
+): Pick<CheckedCall, "times" | "windowSeconds"> {
   const givenEndMs = query.end == null ? undefined : Number(parseTime(query.end, "end") / 1_000_000n);
   const windowMs = milliseconds(query.time_window ?? defaultWindow, "time_window", nowMs);
   if (query.step === undefined) {
     return { times: { kind: "instant", timeMs: givenEndMs ?? nowMs }, windowSeconds: windowMs / 1000 };
   }
   const stepMs = milliseconds(query.step === null || query.step === "" ? defaultStep : query.step, "step", nowMs);
-  const endMs = givenEndMs ?? alignedEnd(nowMs, stepMs);
+  const endMs = givenEndMs ?? (isConfigured ? nowMs : alignedEnd(nowMs, Math.min(stepMs, windowMs)));
   // The points' ranges are adjacent and the last one ends at the end. The first can start before the window.
   const points = Math.max(1, Math.ceil(windowMs / stepMs));
   const times = { kind: "range", startMs: endMs - (points - 1) * stepMs, endMs, stepMs } as const;
@@ -76,12 +80,12 @@ function readTimes(query: MetricsQuery, nowMs: number): Pick<CheckedCall, "times
 
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
-/** How many of these a step has at least, so that the part of the last step that is yet to come is small. */
-const leastPerStep = 12;
+/** How many of these a window has at least, so that the part of the last window that is yet to come is small. */
+const leastPerWindow = 12;
 
 /** The end of the current minute or hour, because ranges between them can be read from sums of calls. */
-function alignedEnd(nowMs: number, stepMs: number): number {
-  const unitMs = [hourMs, minuteMs].find((unit) => stepMs >= leastPerStep * unit);
+function alignedEnd(nowMs: number, windowMs: number): number {
+  const unitMs = [hourMs, minuteMs].find((unit) => windowMs >= leastPerWindow * unit);
   return unitMs === undefined ? nowMs : Math.ceil(nowMs / unitMs) * unitMs;
 }
 

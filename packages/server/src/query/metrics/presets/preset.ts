@@ -36,6 +36,8 @@ export interface MetricPreset {
   readonly labels: readonly string[];
   /** In addition to `organization_id`, `time_window`, `end` and `step`, which every preset has. */
   readonly filters: readonly PresetFilter[];
+  /** Whether its query is of the configuration, and may have windows of its own. */
+  readonly isConfigured?: true;
   /** Defaults of filters. */
   readonly defaults?: Readonly<Partial<Record<MatcherFilter, string>>>;
   /** @throws AppError invalid_request when the call cannot be answered */

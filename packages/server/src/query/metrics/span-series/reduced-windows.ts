@@ -76,7 +76,7 @@ function countStatement({ cells, request }: SpanWindows, selected: Statement): S
     FROM (${selected}) WHERE amount > 0 GROUP BY window`;
 }
 
-/** Both have the same series, so each has a last and a first value in the same windows. */
+/** Series without both values have no partner: the two parts are read one after the other, while spans arrive. */
 function averageStatement({ cells, request }: SpanWindows, last: Statement, first: Statement): Statement {
   return sql`SELECT window, avg(last - first) AS value FROM (
       SELECT ${windowsOf(cells, request.windowEndMs.count)} AS window, label_values,
@@ -84,7 +84,7 @@ function averageStatement({ cells, request }: SpanWindows, last: Statement, firs
       FROM (
         SELECT label_values, cell, amount, true AS is_last FROM (${last})
         UNION ALL SELECT label_values, cell, amount, false AS is_last FROM (${first})
-      ) GROUP BY window, label_values
+      ) GROUP BY window, label_values HAVING countIf(is_last) > 0 AND countIf(NOT is_last) > 0
     ) GROUP BY window`;
 }
 
@@ -93,6 +93,7 @@ function haveSameSpans(left: SpanWindows, right: SpanWindows): boolean {
     cells,
     labels,
     name.metric.required,
+    [request.fromMs, request.toMs],
     request.matchers.filter((matcher) => matcher.name !== "__name__"),
   ];
   const isSameCondition = left.name.metric.condition === right.name.metric.condition;
@@ -105,7 +106,8 @@ function windowsOfCell({ perStep, perWindow }: Cells): number {
 
 /** The windows that a cell is in, a row for each. */
 function windowsOf({ perStep, perWindow }: Cells, windowCount: number): Statement {
-  if (perStep === 0) return sql`0`;
+  // A constant would be the place of a column in GROUP BY.
+  if (perStep === 0) return sql`materialize(0)`;
   const step = bind.int64(perStep);
   const last = sql`least(intDiv(cell, ${step}), ${bind.int64(windowCount - 1)})`;
   // The first window whose end is not before the cell; cells between windows that do not touch are in none.
