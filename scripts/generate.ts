@@ -67,7 +67,6 @@ const files: Generated[] = [
     format: true,
   })),
   { path: "docs/reference/limits.md", render: renderLimitsDocument, format: true },
-  { path: "docs/client/reference.md", render: renderClientReference, format: true },
   { path: "NOTICE", render: renderNotice, format: false },
   { path: "docs/cli/README.md", render: renderCliDocument, format: true },
   {
@@ -105,6 +104,8 @@ const files: Generated[] = [
       }),
     format: false,
   },
+  // Read from the client's sources, so the types come first.
+  { path: "docs/client/reference.md", render: renderClientReference, format: true },
   {
     path: "packages/console/src/api/admin-types.ts",
     render: () =>
