@@ -44,7 +44,7 @@ export class AlertEvaluation {
     for (const states of stored.values()) for (const state of states.values()) continueAfterPause(state, clock.now());
     const yielder = new CooperativeYield();
     for (const [key, planned] of groups) {
-      this.#add(planned, stored.get(key) ?? new Map());
+      await this.#contain(planned.organization.id, () => this.#add(planned, stored.get(key) ?? new Map()));
       if (yielder.isDue()) await yielder.yield();
     }
     for (const row of rows) {
@@ -53,7 +53,9 @@ export class AlertEvaluation {
       if (groups.get(key)?.group.rules.some((each) => each.key === rule) === true) continue;
       const state = stored.get(key)?.get(rule);
       const organization = organizations.get(organizationId);
-      if (state !== undefined && organization !== undefined) this.#end(state, row, organization);
+      if (state !== undefined && organization !== undefined) {
+        await this.#contain(organizationId, () => this.#end(state, row, organization));
+      }
       await this.#forget(row);
     }
   }
@@ -66,20 +68,33 @@ export class AlertEvaluation {
       const planned = plan.get(key);
       const { group, organization } = run.planned;
       if (planned?.group === group && planned.organization.name === organization.name) continue;
-      await this.#timers.remove(key);
-      this.#runs.delete(key);
-      const states = run.statesByKey();
-      if (planned !== undefined) this.#add(planned, states);
-      const kept = new Set(planned?.group.rules.map((rule) => rule.key));
-      run.end(kept);
-      for (const rule of states.keys()) {
-        if (kept.has(rule)) continue;
-        await this.#forget({ organizationId: organization.id, ruleGroup: run.planned.key, rule });
-      }
+      await this.#contain(organization.id, () => this.#replace(key, run, planned));
     }
     for (const [key, planned] of plan) {
-      if (!this.#runs.has(key)) this.#add(planned, new Map());
+      if (!this.#runs.has(key)) await this.#contain(planned.organization.id, () => this.#add(planned, new Map()));
       if (yielder.isDue()) await yielder.yield();
+    }
+  }
+
+  async #replace(key: string, run: GroupRun, planned: PlannedGroup | undefined): Promise<void> {
+    await this.#timers.remove(key);
+    this.#runs.delete(key);
+    const states = run.statesByKey();
+    if (planned !== undefined) this.#add(planned, states);
+    const kept = new Set(planned?.group.rules.map((rule) => rule.key));
+    run.end(kept);
+    for (const rule of states.keys()) {
+      if (kept.has(rule)) continue;
+      await this.#forget({ organizationId: run.planned.organization.id, ruleGroup: run.planned.key, rule });
+    }
+  }
+
+  /** A group that fails must not end the evaluation of the others. */
+  async #contain(organizationId: string, step: () => void | Promise<void>): Promise<void> {
+    try {
+      await step();
+    } catch (error) {
+      this.#parts.logger.error({ error, organization_id: organizationId }, "a group of alert rules cannot be started");
     }
   }
 

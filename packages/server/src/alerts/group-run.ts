@@ -169,19 +169,24 @@ export class GroupRun {
     };
   }
 
+  /** A failure is logged; it must not end the evaluation. */
   #offer(index: number, state: RuleState): void {
-    const { clock, delivery } = this.#parts;
+    const { clock, delivery, logger } = this.#parts;
     const { group, organization } = this.planned;
-    delivery.offer(state.alerts, {
-      organization,
-      groupKey: this.planned.key,
-      intervalMs: group.intervalMs,
-      query: group.rules[index]!.queryText,
-      nowMs: clock.now(),
-      onSent: () => {
-        this.#saved[index]!.isOutdated = true;
-      },
-    });
+    try {
+      delivery.offer(state.alerts, {
+        organization,
+        groupKey: this.planned.key,
+        intervalMs: group.intervalMs,
+        query: group.rules[index]!.queryText,
+        nowMs: clock.now(),
+        onSent: () => {
+          this.#saved[index]!.isOutdated = true;
+        },
+      });
+    } catch (error) {
+      logger.error({ error, ...this.#names(index) }, "the alerts of a rule cannot be queued for the receivers");
+    }
   }
 
   /** A clock that was set moves the times of the alerts along, so that `for` and the like measure the time that passed. */

@@ -185,6 +185,34 @@ describe("a webhook", () => {
     await third.close();
   });
 
+  for (const [what, text] of [
+    ["a byte that is not UTF-8", String.raw`\xff`],
+    ["half of a surrogate pair", "\ud800"],
+  ] as const) {
+    test(`gets alerts of an expression with ${what}, also after a restart, and so do other organizations`, async () => {
+      await using receiver = await startReceiver();
+      const settings = receivers({ hook: { type: "webhook", url: receiver.url, secret } });
+      const odd = { alert: "Odd", expr: `label_replace(${activeBetween(0, 1000)}, "text", "${text}", "", "")` };
+      const groups = [
+        configured({ name: "a", interval, rules: [odd] }, ["acme"]),
+        configured({ name: "b", interval, rules }, ["globex"]),
+      ];
+      await using control = await openControl();
+      const clock = new ManualClock(startMs);
+      const first = await openAlerts({ groups, settings, control, clock });
+      await first.tick(2);
+      await until(() => receiver.received.length === 2);
+      await first.close();
+      receiver.received.length = 0;
+      const again = receivers({ other: { type: "webhook", url: receiver.url, secret } });
+      await using second = await openAlerts({ groups, settings: again, control, clock });
+      await until(() => receiver.received.length === 2);
+      assert.deepEqual(alertsIn(receiver.received).sort(), ["acme Odd firing", "globex Slow firing"]);
+      assert.ok(receiver.received.every(({ text: body }) => body.includes("/console/metrics?query=")));
+      await second.close();
+    });
+  }
+
   test("gets the alerts of its organizations only", async () => {
     await using receiver = await startReceiver();
     await using everyone = await startReceiver();

@@ -88,7 +88,7 @@ export class AlertDelivery {
       startsAtMs: alert.firedAtMs ?? alert.activeAtMs,
       endsAtMs: isFiring ? nowMs + validForMs : (alert.resolvedAtMs ?? nowMs),
       fingerprint,
-      generatorUrl: `${this.#parts.externalUrl}/console/${query === "" ? "" : `metrics?query=${encodeURIComponent(query)}`}`,
+      generatorUrl: `${this.#parts.externalUrl}/console/${query === "" ? "" : `metrics?query=${encodeURIComponent(query.toWellFormed())}`}`,
       origin,
       queuedAtMs: nowMs,
       alert,
