@@ -12,6 +12,7 @@ import {
   startMs,
   until,
 } from "./alerts-fixture.ts";
+import type { AlertGroupDefinition } from "../../src/api/alert-rules.ts";
 import { ManualClock } from "./manual-clock.ts";
 
 const interval = `${intervalMs / 1000}s`;
@@ -113,6 +114,54 @@ describe("a rule that cannot be evaluated", () => {
     await fixture.tick(1);
     const [group] = await fixture.groups("acme");
     assert.equal(group!.rules[0]!.lastError, "exceeded limit of 1 with 2 alerts");
+  });
+});
+
+/** Another series at each interval. */
+const churning = `label_replace(${activeBetween(0, 15)}, "n", "1", "", "") or label_replace(${activeBetween(15, 25)}, "n", "2", "", "") or label_replace(${activeBetween(25, 100_000)}, "n", "3", "", "")`;
+
+describe("the state of a rule", () => {
+  const lastErrorOf = async (rule: AlertGroupDefinition["rules"][number], limit?: number): Promise<string> => {
+    const definition = { name: "g", interval, rules: [rule], ...(limit === undefined ? {} : { limit }) };
+    await using fixture = await openAlerts({ groups: [configured(definition, acme)] });
+    await fixture.tick(1);
+    const [group] = await fixture.groups("acme");
+    assert.equal(group!.rules[0]!.health, "err");
+    assert.deepEqual(group!.rules[0]!.alerts, []);
+    return group!.rules[0]!.lastError!;
+  };
+
+  test("counts alerts that keep firing, and recovers once they end", async () => {
+    const rule = { alert: "Churns", expr: churning, keep_firing_for: "40s" };
+    const definition = { name: "g", interval, limit: 2, rules: [rule] };
+    await using fixture = await openAlerts({ groups: [configured(definition, acme)] });
+    const seen: string[] = [];
+    for (let step = 0; step < 9; step += 1) {
+      await fixture.tick(1);
+      const { alerts, health, lastError } = (await fixture.groups("acme"))[0]!.rules[0]!;
+      seen.push(`${health} ${alerts.length}`);
+      if (health === "err") assert.equal(lastError, "exceeded limit of 2 with 3 alerts");
+    }
+    assert.deepEqual([...new Set(seen)].slice(0, 3), ["ok 1", "ok 2", "err 2"]);
+    assert.ok(seen.at(-1)!.startsWith("ok"), seen.join());
+  });
+
+  test("is bounded in the text of each label and annotation", async () => {
+    const long = `{{ printf "%09000d" 1 }}`;
+    const expected = /^exceeded limit of 8192 characters with 9000 in "long"$/;
+    const rule = { alert: "Long", expr: "vector(1)" };
+    assert.match(await lastErrorOf({ ...rule, annotations: { long } }), expected);
+    assert.match(await lastErrorOf({ ...rule, labels: { long } }), expected);
+  });
+
+  test("is bounded in the text of all its alerts", async () => {
+    const series = Array.from({ length: 30 }, (_, n) => `label_replace(vector(1), "n", "${n}", "", "")`).join(" or ");
+    const text = `{{ printf "%08000d" 1 }}`;
+    const annotations = { a: text, b: text, c: text, d: text, e: text };
+    assert.match(
+      await lastErrorOf({ alert: "Large", expr: series, annotations }),
+      /^exceeded limit of 1048576 characters in the labels and annotations of all alerts of the rule$/,
+    );
   });
 });
 
