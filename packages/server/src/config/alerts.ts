@@ -48,7 +48,8 @@ const atAnyReceiver = {
     minimum: 1,
     maximum: 100_000,
     default: 10_000,
-    description: "Maximum number of queued alerts; with more, the oldest are dropped.",
+    description:
+      "Maximum number of queued alerts; with more, the oldest of the organization that has the most are dropped.",
   }),
 };
 

@@ -240,6 +240,47 @@ describe("a webhook", () => {
   });
 });
 
+describe("a receiver of several organizations", () => {
+  const loud = `label_replace(${activeBetween(0, 1000)}, "n", "1", "", "") or label_replace(${activeBetween(0, 1000)}, "n", "2", "", "") or label_replace(${activeBetween(0, 1000)}, "n", "3", "", "")`;
+  const groups = [
+    configured({ name: "loud", interval, rules: [{ alert: "Loud", expr: loud }] }, ["acme"]),
+    configured({ name: "quiet", interval, rules }, ["globex"]),
+  ];
+
+  for (const type of ["webhook", "alertmanager"]) {
+    test(`of type ${type} gets the alerts of one while it refuses those of another one`, async () => {
+      await using receiver = await startReceiver();
+      receiver.refuses = ({ text }) => text.includes("acme");
+      const own = type === "webhook" ? { secret } : {};
+      const settings = receivers({ shared: { type, url: receiver.url, ...own } });
+      await using fixture = await openAlerts({ groups: groups.slice(0, 1), settings });
+      await fixture.tick(1);
+      await until(() => receiver.received.length > 0);
+      await fixture.alerts.reload(settingsWith(settings), groups);
+      await until(async () => (await fixture.groups("globex")).length === 1);
+      await fixture.tick(2);
+      await until(() => fixture.notifications.some(({ outcome }) => outcome === "sent"));
+      assert.ok(receiver.received.some(({ text }) => text.includes("globex")));
+      assert.ok(receiver.received.every(({ text }) => !text.includes("globex") || !text.includes("acme")));
+    });
+  }
+
+  test("drops the alerts of the organization that has the most", async () => {
+    await using receiver = await startReceiver();
+    receiver.behavior = 503;
+    const settings = receivers({ hook: { type: "webhook", url: receiver.url, secret, max_queued: 2 } });
+    await using fixture = await openAlerts({ groups, settings });
+    await fixture.tick(2);
+    await fixture.tick(2);
+    receiver.received.length = 0;
+    receiver.behavior = 200;
+    await until(() => alertsIn(receiver.received).includes("globex Slow firing"));
+    await until(() => fixture.notifications.filter(({ outcome }) => outcome === "sent").length >= 2);
+    assert.ok(fixture.notifications.some(({ outcome }) => outcome === "dropped"));
+    assert.ok(alertsIn(receiver.received).includes("acme Loud firing"));
+  });
+});
+
 describe("Alertmanager's API", () => {
   test("gets firing alerts again and again, each time with a later end, and resolved ones as well", async () => {
     await using receiver = await startReceiver();
