@@ -128,7 +128,7 @@ export class AlertEvaluation {
       id,
       organizationId: organization.id,
       intervalMs: group.intervalMs,
-      run: (atMs, signal) => run.evaluate(atMs, signal),
+      run: (atMs, signal, inPlace) => run.evaluate(atMs, signal, inPlace),
     });
   }
 

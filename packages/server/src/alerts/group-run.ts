@@ -13,6 +13,7 @@ import type { Scope } from "../tenant.ts";
 import type { PlannedGroup } from "./alert-plan.ts";
 import { advanceRule, endAlert, type Changes } from "./advance-rule.ts";
 import type { Clock } from "./clock.ts";
+import type { InPlace } from "./group-timers.ts";
 import type { AlertDelivery } from "./delivery/alert-delivery.ts";
 import { evaluateQuery } from "./evaluate-query.ts";
 import { alertsAreActive, newRuleState, shiftTimes, writeRuleState, type RuleState } from "./rule-state.ts";
@@ -76,14 +77,17 @@ export class GroupRun {
   }
 
   /** Evaluates the rules one after the other. Rejects only if the signal fires. */
-  async evaluate(atMs: number, signal: AbortSignal): Promise<void> {
+  async evaluate(atMs: number, signal: AbortSignal, inPlace: InPlace): Promise<void> {
     this.#followClock();
-    const scope = await this.#openScope();
+    let scope: Scope | AppError | undefined;
     for (const [index, rule] of this.planned.group.rules.entries()) {
-      signal.throwIfAborted();
-      await this.#evaluateRule(rule, index, { atMs, scope, signal });
-      signal.throwIfAborted();
-      await this.#save(index);
+      await inPlace(async () => {
+        scope ??= await this.#openScope();
+        signal.throwIfAborted();
+        await this.#evaluateRule(rule, index, { atMs, scope, signal });
+        signal.throwIfAborted();
+        await this.#save(index);
+      });
     }
   }
 

@@ -236,6 +236,26 @@ describe("a slow evaluation", () => {
   });
 });
 
+describe("slow rules of one organization", () => {
+  for (const places of [1, 2]) {
+    test(`do not hold up those of another one, with ${places} places`, async () => {
+      const store = { ...emptyStore(), open: () => hangingReader() };
+      const slow = { alert: "Slow", expr: "sum(rate(requests_total[5m])) > 0" };
+      const many = Array.from({ length: 100 }, () => slow);
+      const groups = [
+        configured({ name: "a", interval, rules: many }, acme),
+        configured({ name: "b", interval, rules: many }, acme),
+        configured({ name: "c", interval, rules: [{ alert: "Always", expr: "vector(1)" }] }, ["globex"]),
+      ];
+      const settings = { evaluation_timeout_ms: 300, concurrent_evaluations: places };
+      await using fixture = await openAlerts({ groups, store, settings });
+      fixture.clock.advance(intervalMs);
+      await until(async () => (await fixture.groups("globex"))[0]!.rules[0]!.health === "ok");
+      assert.ok(fixture.evaluations() < 100, "the rule waits for whole groups");
+    });
+  }
+});
+
 /** A reader whose statements end only when they are aborted. */
 function hangingReader() {
   const hang = (_statement: unknown, options: { readonly signal?: AbortSignal } = {}): Promise<never> =>
