@@ -1,4 +1,5 @@
 /** Checks a group of alert rules: parses and type-checks its expressions and templates, and reports every problem with its place. */
+import { createHash } from "node:crypto";
 import type { AlertGroupDefinition, AlertRuleDefinition } from "../api/alert-rules.ts";
 import { AppError } from "../errors.ts";
 import { isLogQuery, type LogqlExpression } from "../languages/logql/syntax/ast.ts";
@@ -125,11 +126,15 @@ function millisecondsOf(text: string | undefined): number | undefined {
   return "ms" in parsed ? parsed.ms : undefined;
 }
 
-/** Of several rules with the same name and labels, each has a key of its own. */
+/** Of several rules with the same name and labels, each has a key of its own. A hash, since databases bound the size of keys. */
 function keyOf(rule: AlertRuleDefinition, labels: Readonly<Record<string, string>>, keys: Set<string>): string {
   const sorted = Object.entries(labels).sort(([left], [right]) => (left < right ? -1 : 1));
-  let key = JSON.stringify([rule.alert, ...sorted]);
-  for (let copy = 2; keys.has(key); copy += 1) key = JSON.stringify([rule.alert, ...sorted, copy]);
+  const hashOf = (copy: readonly number[]): string =>
+    createHash("sha256")
+      .update(JSON.stringify([rule.alert, ...sorted, ...copy]))
+      .digest("hex");
+  let key = hashOf([]);
+  for (let copy = 2; keys.has(key); copy += 1) key = hashOf([copy]);
   keys.add(key);
   return key;
 }

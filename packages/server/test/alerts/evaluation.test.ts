@@ -320,10 +320,13 @@ describe("changed rules", () => {
     const [group] = await fixture.groups("acme");
     assert.equal(group!.rules[0]!.alerts[0]!.activeAtMs, old!.rules[0]!.alerts[0]!.activeAtMs);
     assert.deepEqual(group!.rules[0]!.alerts[0]!.annotations, { summary: "new" });
-    const rows = await fixture.control.read((database) => database.selectFrom("alert_states").select("rule").execute());
-    assert.deepEqual(
-      rows.map(({ rule }) => JSON.parse(rule)[0] as string),
-      ["Stays"],
+    const rows = await fixture.control.read((database) =>
+      database.selectFrom("alert_states").select(["rule", "state"]).execute(),
     );
+    assert.deepEqual(
+      rows.map(({ state }) => (JSON.parse(state) as { alerts: { labels: object }[] }).alerts[0]!.labels),
+      [{ alertname: "Stays" }],
+    );
+    assert.match(rows[0]!.rule, /^[0-9a-f]{64}$/);
   });
 });
