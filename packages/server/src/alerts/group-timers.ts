@@ -43,6 +43,7 @@ export class GroupTimers {
   readonly #options: GroupTimersOptions;
   readonly #queue: FairQueue;
   readonly #entries = new Map<string, Entry>();
+  #isClosed = false;
 
   constructor(options: GroupTimersOptions) {
     this.#options = options;
@@ -56,6 +57,7 @@ export class GroupTimers {
   }
 
   add(group: TimedGroup): void {
+    if (this.#isClosed) return;
     const entry: Entry = { group, ending: new AbortController(), cancel: () => {}, running: undefined };
     this.#entries.set(group.id, entry);
     this.#schedule(entry, slotAfter(group, this.#options.clock.now()));
@@ -71,7 +73,9 @@ export class GroupTimers {
     await entry.running;
   }
 
+  /** Groups that are added later do not run. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     await Promise.all([...this.#entries.keys()].map((id) => this.remove(id)));
   }
 

@@ -13,6 +13,7 @@ import {
   until,
 } from "./alerts-fixture.ts";
 import type { AlertGroupDefinition } from "../../src/api/alert-rules.ts";
+import type { ControlDatabase } from "../../src/tenancy/control-database.ts";
 import { ManualClock } from "./manual-clock.ts";
 
 const interval = `${intervalMs / 1000}s`;
@@ -201,6 +202,55 @@ describe("a restart", () => {
     assert.deepEqual(await second.states(), ["pending"]);
   });
 });
+
+describe("a server that loses the lock", () => {
+  test("evaluates nothing from then on, also while it loads rules", async () => {
+    await using own = await openControl();
+    const lost = new AbortController();
+    const gate = Promise.withResolvers<void>();
+    let isHolding = false;
+    let held = 0;
+    let isReleased = false;
+    const control: ControlDatabase = {
+      ...own,
+      async read(query) {
+        if (isHolding) {
+          held += 1;
+          await gate.promise;
+        }
+        return own.read(query);
+      },
+      tryLock: async () =>
+        isReleased
+          ? undefined
+          : {
+              lost: lost.signal,
+              release: async () => {
+                isReleased = true;
+              },
+            },
+    };
+    const groups = [configured({ name: "g", interval, rules: [{ alert: "Always", expr: "vector(1)" }] }, acme)];
+    await using fixture = await openAlerts({ groups, control });
+    await fixture.tick(1);
+    isHolding = true;
+    await fixture.alerts.reload(settingsWith({}), groups);
+    await until(() => held === 2, "the rules to be loaded");
+    isHolding = false;
+    lost.abort();
+    const before = fixture.evaluations();
+    fixture.clock.advance(3 * intervalMs);
+    for (let reads = 0; reads < 50; reads += 1) await openOrganizations(own);
+    assert.equal(fixture.evaluations(), before);
+    gate.resolve();
+    await until(() => isReleased, "the lock to be released");
+    assert.equal(fixture.evaluations(), before);
+  });
+});
+
+function openOrganizations(control: ControlDatabase): Promise<unknown> {
+  return control.read((database) => database.selectFrom("organizations").select("id").execute());
+}
 
 describe("a clock that is set", () => {
   for (const [direction, stepMs] of [

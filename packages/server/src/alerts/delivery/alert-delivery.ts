@@ -63,6 +63,11 @@ export class AlertDelivery {
     await Promise.all(before.map(({ receiver }) => receiver.close()));
   }
 
+  /** Drops what is queued. */
+  async reset(): Promise<void> {
+    await this.reload(this.#settings);
+  }
+
   async close(): Promise<void> {
     await Promise.all(this.#routes.map(({ receiver }) => receiver.close()));
   }
