@@ -46,9 +46,11 @@ export class AlertEvaluation {
     for (const [key, states] of stored) {
       if (yielder.isDue()) await yielder.yield();
       if (this.#isStopped) return;
-      for (const state of states.values()) continueAfterPause(state, clock.now());
       const planned = groups.get(key);
-      if (planned !== undefined) await this.#contain(planned.organization.id, () => this.#add(planned, states));
+      if (planned === undefined) continue;
+      const { group, organization } = planned;
+      for (const state of states.values()) continueAfterPause(state, clock.now(), group.intervalMs);
+      await this.#contain(organization.id, () => this.#add(planned, states));
     }
     for (const row of rows) {
       if (this.#isStopped) return;

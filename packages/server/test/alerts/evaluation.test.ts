@@ -188,6 +188,24 @@ describe("a restart", () => {
     assert.equal(after!.rules[0]!.alerts[0]!.activeAtMs, before!.rules[0]!.alerts[0]!.activeAtMs);
   });
 
+  test("does not take a long interval for a pause", async () => {
+    const rule = { alert: "Slow", expr: "vector(1)", for: "3h" };
+    const groups = [configured({ name: "g", interval: "2h", rules: [rule] }, acme)];
+    await using control = await openControl();
+    const clock = new ManualClock(startMs);
+    const first = await openAlerts({ groups, control, clock });
+    clock.advance(7_200_000);
+    await until(() => first.evaluations() > 0);
+    const [before] = await first.groups("acme");
+    await first.close();
+    clock.advance(7_000_000);
+    await using second = await openAlerts({ groups, control, clock });
+    const [after] = await second.groups("acme");
+    assert.equal(after!.rules[0]!.alerts.length, 1);
+    assert.equal(after!.rules[0]!.alerts[0]!.activeAtMs, before!.rules[0]!.alerts[0]!.activeAtMs);
+    await second.close();
+  });
+
   test("does not count a long pause as time that the alert was pending", async () => {
     const rule = { alert: "Slow", expr: activeBetween(0, 10_000), for: "1m" };
     const groups = [configured({ name: "g", interval, rules: [rule] }, acme)];
