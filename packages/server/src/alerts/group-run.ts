@@ -153,7 +153,8 @@ export class GroupRun {
     state.evaluationMs = performance.now() - startMs;
     state.lastEvaluationMs = clock.now();
     onEvaluation(rule.query.language, state.health === "ok" ? "success" : "failure", state.evaluationMs);
-    if (state.health === "ok") this.#offer(index, state);
+    // Also after a failure: a receiver that hears nothing takes an alert for resolved.
+    this.#offer(index, state);
   }
 
   #note(index: number, changes: Changes): void {

@@ -8,6 +8,7 @@ import { parseYaml } from "../../src/config/yaml-file.ts";
 import {
   activeBetween,
   configured,
+  emptyStore,
   intervalMs,
   openAlerts,
   openControl,
@@ -282,6 +283,26 @@ describe("a receiver of several organizations", () => {
 });
 
 describe("Alertmanager's API", () => {
+  test("gets a firing alert again while its rule cannot be evaluated", async () => {
+    await using receiver = await startReceiver();
+    const store = emptyStore();
+    const settings = { ...receivers({ am: { type: "alertmanager", url: receiver.url } }), resend_delay_ms: 10_000 };
+    await using fixture = await openAlerts({
+      groups: [configured({ name: "g", interval, rules }, ["acme"])],
+      settings,
+      store,
+    });
+    await fixture.tick(1);
+    await until(() => fixture.notifications.length === 1);
+    store.ready = false;
+    for (let sent = 2; sent <= 5; sent += 1) {
+      await fixture.tick(1);
+      await until(() => fixture.notifications.length === sent);
+    }
+    assert.equal((await fixture.groups("acme"))[0]!.rules[0]!.health, "err");
+    assert.ok(Date.parse(receiver.received.at(-1)!.body[0].endsAt) > fixture.clock.now());
+  });
+
   test("gets firing alerts again and again, each time with a later end, and resolved ones as well", async () => {
     await using receiver = await startReceiver();
     const settings = { ...receivers({ am: { type: "alertmanager", url: receiver.url } }), resend_delay_ms: 20_000 };
