@@ -229,6 +229,22 @@ describe("a webhook", () => {
     assert.deepEqual(alertsIn(everyone.received).sort(), ["acme Slow firing", "globex Slow firing"]);
   });
 
+  test("that fails while a rule is removed gets its end, also after the configuration is reloaded again", async () => {
+    await using receiver = await startReceiver();
+    const settings = receivers({ hook: { type: "webhook", url: receiver.url, secret } });
+    const groups = [configured({ name: "g", interval, rules }, ["acme"])];
+    await using fixture = await openAlerts({ groups, settings });
+    await fixture.tick(1);
+    await until(() => fixture.notifications.length === 1);
+    receiver.behavior = 503;
+    await fixture.alerts.reload(settingsWith(settings), []);
+    await until(() => receiver.received.length === 2);
+    await fixture.alerts.reload(settingsWith(structuredClone(settings)), []);
+    receiver.behavior = 200;
+    await until(() => fixture.notifications.length === 2, "the delivery");
+    assert.equal(alertsIn(receiver.received).at(-1), "acme Slow resolved");
+  });
+
   test("that is added later gets what fires", async () => {
     await using receiver = await startReceiver();
     const groups = [configured({ name: "g", interval, rules }, ["acme"])];
