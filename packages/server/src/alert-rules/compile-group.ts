@@ -1,4 +1,5 @@
 /** Checks a group of alert rules: parses and type-checks its expressions and templates, and reports every problem with its place. */
+import { createHash } from "node:crypto";
 import type { AlertGroupDefinition, AlertRuleDefinition } from "../api/alert-rules.ts";
 import { AppError } from "../errors.ts";
 import { isLogQuery, type LogqlExpression } from "../languages/logql/syntax/ast.ts";
@@ -68,10 +69,20 @@ export async function compileGroup(
   const problem = (path: RuleProblem["path"], message: string): void => {
     problems.push({ path, message: `${where}: ${message}` });
   };
-  const intervalMs = millisecondsOf(definition.interval) ?? defaultIntervalMs;
+  const durationOf = (text: string | undefined, report: (message: string) => void): number | undefined => {
+    if (text === undefined) return undefined;
+    const parsed = parseDuration(text);
+    if ("ms" in parsed) return parsed.ms;
+    report(`${JSON.stringify(text)}: ${parsed.problem}; expected a duration such as 5m, at most 292y.`);
+    return undefined;
+  };
+  const intervalMs =
+    durationOf(definition.interval, (message) => problem(["interval"], `interval: ${message}`)) ?? defaultIntervalMs;
   if (intervalMs < shortestIntervalMs || intervalMs > longestIntervalMs) {
     problem(["interval"], `interval is ${JSON.stringify(definition.interval)}; it must be from 1s to 1d.`);
   }
+  const queryOffsetMs =
+    durationOf(definition.query_offset, (message) => problem(["query_offset"], `query_offset: ${message}`)) ?? 0;
   const rules: AlertRule[] = [];
   const keys = new Set<string>();
   for (const [index, rule] of definition.rules.entries()) {
@@ -92,14 +103,16 @@ export async function compileGroup(
     }
     const key = keyOf(rule, labels, keys);
     const compiled = { labels: texts("labels", labels), annotations: texts("annotations", rule.annotations ?? {}) };
+    const forMs = durationOf(rule.for, (message) => inRule("for", message)) ?? 0;
+    const keepFiringForMs = durationOf(rule.keep_firing_for, (message) => inRule("keep_firing_for", message)) ?? 0;
     if ("problem" in query) continue;
     rules.push({
       key,
       name: rule.alert,
       query,
       queryText: query.language === "promql" ? printExpression(query.expression) : printLogql(query.expression),
-      forMs: millisecondsOf(rule.for) ?? 0,
-      keepFiringForMs: millisecondsOf(rule.keep_firing_for) ?? 0,
+      forMs,
+      keepFiringForMs,
       ...compiled,
     });
   }
@@ -108,7 +121,7 @@ export async function compileGroup(
     name: definition.name,
     project: definition.project,
     intervalMs,
-    queryOffsetMs: millisecondsOf(definition.query_offset) ?? 0,
+    queryOffsetMs,
     limit: definition.limit ?? 0,
     rules,
   };
@@ -119,17 +132,15 @@ export function limitOf(group: RuleGroup): number {
   return group.limit === 0 ? maximumAlerts : Math.min(group.limit, maximumAlerts);
 }
 
-function millisecondsOf(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const parsed = parseDuration(text);
-  return "ms" in parsed ? parsed.ms : undefined;
-}
-
-/** Of several rules with the same name and labels, each has a key of its own. */
+/** Of several rules with the same name and labels, each has a key of its own. A hash, since databases bound the size of keys. */
 function keyOf(rule: AlertRuleDefinition, labels: Readonly<Record<string, string>>, keys: Set<string>): string {
   const sorted = Object.entries(labels).sort(([left], [right]) => (left < right ? -1 : 1));
-  let key = JSON.stringify([rule.alert, ...sorted]);
-  for (let copy = 2; keys.has(key); copy += 1) key = JSON.stringify([rule.alert, ...sorted, copy]);
+  const hashOf = (copy: readonly number[]): string =>
+    createHash("sha256")
+      .update(JSON.stringify([rule.alert, ...sorted, ...copy]))
+      .digest("hex");
+  let key = hashOf([]);
+  for (let copy = 2; keys.has(key); copy += 1) key = hashOf([copy]);
   keys.add(key);
   return key;
 }

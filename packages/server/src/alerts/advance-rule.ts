@@ -5,7 +5,8 @@
 import { AppError } from "../errors.ts";
 import type { YieldBudget } from "../languages/regex/yield-budget.ts";
 import type { AlertRule, TemplatedText } from "../alert-rules/compile-group.ts";
-import { fingerprintOf, type Alert, type RuleState } from "./rule-state.ts";
+import { maximumAlerts, maximumRuleCharacters, maximumTextCharacters } from "../alert-rules/limits.ts";
+import { charactersOf, fingerprintOf, type Alert, type RuleState } from "./rule-state.ts";
 
 export interface AlertSample {
   readonly labels: ReadonlyMap<string, string>;
@@ -17,7 +18,7 @@ export interface Evaluation {
   readonly samples: readonly AlertSample[];
   /** The time of the evaluation. */
   readonly atMs: number;
-  /** How many samples the rule may have. */
+  /** How many alerts the rule may have. */
   readonly limit: number;
   readonly budget: YieldBudget;
 }
@@ -37,10 +38,9 @@ export const resolvedRetentionMs = 900_000;
 /** @throws AppError if the result cannot become alerts; then the state stays as it is */
 export async function advanceRule(state: RuleState, evaluation: Evaluation): Promise<Changes> {
   const { atMs, limit, rule, samples } = evaluation;
-  if (samples.length > limit) {
-    throw new AppError("invalid_request", `exceeded limit of ${limit} with ${samples.length} alerts`);
-  }
+  checkCount(samples.length, limit);
   const found = await describe(evaluation);
+  checkKept(state, found, evaluation);
   const changes: Changes = { pending: 0, firing: 0, resolved: 0, dropped: 0 };
   for (const [fingerprint, alert] of found) {
     const known = state.alerts.get(fingerprint);
@@ -66,7 +66,46 @@ export async function advanceRule(state: RuleState, evaluation: Evaluation): Pro
       changes.firing += 1;
     }
   }
+  forgetResolved(state);
   return changes;
+}
+
+function checkCount(count: number, limit: number): void {
+  if (count > limit) throw new AppError("invalid_request", `exceeded limit of ${limit} with ${count} alerts`);
+}
+
+/**
+ * Alerts that only fire because of `keep_firing_for` count as the others do.
+ * @throws AppError; then `keep_firing_for` still runs, so that the rule recovers
+ */
+function checkKept({ alerts }: RuleState, found: ReadonlyMap<string, Alert>, { atMs, limit, rule }: Evaluation): void {
+  const active = [...found.values()];
+  for (const [fingerprint, alert] of alerts) {
+    if (found.has(fingerprint)) alert.keepFiringSinceMs = undefined;
+    else if (keepsFiring(alert, rule, atMs)) active.push(alert);
+  }
+  if (active.length > found.size) checkCount(active.length, limit);
+  checkCharacters(active.reduce((sum, alert) => sum + charactersOf(alert), 0));
+}
+
+function checkCharacters(characters: number): void {
+  if (characters <= maximumRuleCharacters) return;
+  throw new AppError(
+    "invalid_request",
+    `exceeded limit of ${maximumRuleCharacters} characters in the labels and annotations of all alerts of the rule`,
+  );
+}
+
+/** Bounds the resolved alerts as the others; receivers have the oldest ones or hold them in their queues. */
+function forgetResolved({ alerts }: RuleState): void {
+  const resolved = [...alerts]
+    .filter(([, { state }]) => state === "inactive")
+    .sort(([, one], [, other]) => other.resolvedAtMs! - one.resolvedAtMs!);
+  let characters = 0;
+  for (const [index, [fingerprint, alert]] of resolved.entries()) {
+    characters += charactersOf(alert);
+    if (index >= maximumAlerts || characters > maximumRuleCharacters) alerts.delete(fingerprint);
+  }
 }
 
 /** Whether an alert that was not found still fires because of `keep_firing_for`. */
@@ -91,13 +130,19 @@ export function endAlert({ alerts }: RuleState, fingerprint: string, atMs: numbe
 /** The alerts of the samples, by fingerprint, with expanded labels and annotations. */
 async function describe({ atMs, budget, rule, samples }: Evaluation): Promise<Map<string, Alert>> {
   const found = new Map<string, Alert>();
+  let characters = 0;
   for (const { labels, value } of samples) {
     const subject = { labels, value, unixMs: atMs };
     const expand = async (texts: readonly TemplatedText[]): Promise<[string, string][]> => {
       const expanded: [string, string][] = [];
       for (const { name, template } of texts) {
-        const text = template.expand(subject, budget);
-        expanded.push([name, typeof text === "string" ? text : await text]);
+        const expanding = template.expand(subject, budget);
+        const text = typeof expanding === "string" ? expanding : await expanding;
+        if (text.length > maximumTextCharacters) {
+          const message = `exceeded limit of ${maximumTextCharacters} characters with ${text.length} in ${JSON.stringify(name)}`;
+          throw new AppError("invalid_request", message);
+        }
+        expanded.push([name, text]);
       }
       return expanded;
     };
@@ -114,7 +159,7 @@ async function describe({ atMs, budget, rule, samples }: Evaluation): Promise<Ma
         "vector contains metrics with the same labelset after applying alert labels",
       );
     }
-    found.set(fingerprint, {
+    const alert: Alert = {
       labels: sorted,
       annotations: Object.fromEntries(await expand(rule.annotations)),
       state: "pending",
@@ -124,7 +169,10 @@ async function describe({ atMs, budget, rule, samples }: Evaluation): Promise<Ma
       resolvedAtMs: undefined,
       keepFiringSinceMs: undefined,
       sent: {},
-    });
+    };
+    characters += charactersOf(alert);
+    checkCharacters(characters);
+    found.set(fingerprint, alert);
     if (budget.spend(workOfAlert)) await budget.yield();
   }
   return found;

@@ -25,6 +25,7 @@ export class AlertEvaluation {
   readonly #timers: GroupTimers;
   /** By `planKey`. */
   readonly #runs = new Map<string, GroupRun>();
+  #isStopped = false;
 
   constructor(parts: AlertEvaluationParts) {
     const { clock, logger, onSkip, places } = parts;
@@ -37,23 +38,30 @@ export class AlertEvaluation {
     });
   }
 
-  /** Continues with the stored states; alerts of rules that no longer exist end. */
-  async start(rows: readonly StoredAlertState[], { groups, organizations }: AlertPlan): Promise<void> {
+  /** Continues with the stored states of an organization; alerts of rules that no longer exist end. */
+  async restore(rows: readonly StoredAlertState[], { groups, organizations }: AlertPlan): Promise<void> {
     const { clock, logger } = this.#parts;
-    const stored = await readStates(rows, logger);
-    for (const states of stored.values()) for (const state of states.values()) continueAfterPause(state, clock.now());
     const yielder = new CooperativeYield();
-    for (const [key, planned] of groups) {
-      this.#add(planned, stored.get(key) ?? new Map());
+    const stored = await readStates(rows, logger);
+    for (const [key, states] of stored) {
       if (yielder.isDue()) await yielder.yield();
+      if (this.#isStopped) return;
+      const planned = groups.get(key);
+      if (planned === undefined) continue;
+      const { group, organization } = planned;
+      for (const state of states.values()) continueAfterPause(state, clock.now(), group.intervalMs);
+      await this.#contain(organization.id, () => this.#add(planned, states));
     }
     for (const row of rows) {
+      if (this.#isStopped) return;
       const { organizationId, rule, ruleGroup } = row;
       const key = planKey(organizationId, ruleGroup);
       if (groups.get(key)?.group.rules.some((each) => each.key === rule) === true) continue;
       const state = stored.get(key)?.get(rule);
       const organization = organizations.get(organizationId);
-      if (state !== undefined && organization !== undefined) this.#end(state, row, organization);
+      if (state !== undefined && organization !== undefined) {
+        await this.#contain(organizationId, () => this.#end(state, row, organization));
+      }
       await this.#forget(row);
     }
   }
@@ -63,23 +71,39 @@ export class AlertEvaluation {
     const yielder = new CooperativeYield();
     for (const [key, run] of this.#runs) {
       if (yielder.isDue()) await yielder.yield();
+      if (this.#isStopped) return;
       const planned = plan.get(key);
       const { group, organization } = run.planned;
       if (planned?.group === group && planned.organization.name === organization.name) continue;
-      await this.#timers.remove(key);
-      this.#runs.delete(key);
-      const states = run.statesByKey();
-      if (planned !== undefined) this.#add(planned, states);
-      const kept = new Set(planned?.group.rules.map((rule) => rule.key));
-      run.end(kept);
-      for (const rule of states.keys()) {
-        if (kept.has(rule)) continue;
-        await this.#forget({ organizationId: organization.id, ruleGroup: run.planned.key, rule });
-      }
+      await this.#contain(organization.id, () => this.#replace(key, run, planned));
     }
     for (const [key, planned] of plan) {
-      if (!this.#runs.has(key)) this.#add(planned, new Map());
+      if (this.#isStopped) return;
+      if (!this.#runs.has(key)) await this.#contain(planned.organization.id, () => this.#add(planned, new Map()));
       if (yielder.isDue()) await yielder.yield();
+    }
+  }
+
+  async #replace(key: string, run: GroupRun, planned: PlannedGroup | undefined): Promise<void> {
+    await this.#timers.remove(key);
+    if (this.#isStopped) return;
+    this.#runs.delete(key);
+    const states = run.statesByKey();
+    if (planned !== undefined) this.#add(planned, states);
+    const kept = new Set(planned?.group.rules.map((rule) => rule.key));
+    run.end(kept);
+    for (const rule of states.keys()) {
+      if (kept.has(rule)) continue;
+      await this.#forget({ organizationId: run.planned.organization.id, ruleGroup: run.planned.key, rule });
+    }
+  }
+
+  /** A group that fails must not end the evaluation of the others. */
+  async #contain(organizationId: string, step: () => void | Promise<void>): Promise<void> {
+    try {
+      await step();
+    } catch (error) {
+      this.#parts.logger.error({ error, organization_id: organizationId }, "a group of alert rules cannot be started");
     }
   }
 
@@ -98,10 +122,15 @@ export class AlertEvaluation {
     return counts;
   }
 
-  /** @param mayWrite whether this server still holds the lock, so that no other one writes the states */
-  async close(mayWrite: boolean): Promise<void> {
+  /** Begins nothing from now on. Resolves once nothing runs. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
     await this.#timers.close();
-    if (mayWrite) for (const run of this.#runs.values()) await run.saveChanges();
+  }
+
+  /** Call it once stopped, and only if this server still holds the lock, so that no other one writes the states. */
+  async save(): Promise<void> {
+    for (const run of this.#runs.values()) await run.saveChanges();
   }
 
   #add(planned: PlannedGroup, states: ReadonlyMap<string, RuleState>): void {
@@ -113,7 +142,7 @@ export class AlertEvaluation {
       id,
       organizationId: organization.id,
       intervalMs: group.intervalMs,
-      run: (atMs, signal) => run.evaluate(atMs, signal),
+      run: (atMs, signal, inPlace) => run.evaluate(atMs, signal, inPlace),
     });
   }
 
@@ -132,6 +161,7 @@ export class AlertEvaluation {
   }
 
   async #forget(rule: Parameters<typeof deleteAlertState>[1]): Promise<void> {
+    if (this.#isStopped) return;
     try {
       await deleteAlertState(this.#parts.control, rule);
     } catch (error) {

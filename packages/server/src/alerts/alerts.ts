@@ -4,7 +4,7 @@
  */
 import type { AlertSettings } from "../config/alerts.ts";
 import type { ConfiguredGroup } from "../config/alert-groups.ts";
-import { sleep } from "../abort.ts";
+import { onAbort, sleep } from "../abort.ts";
 import type { Logger } from "../logger.ts";
 import { MemoryBudget } from "../memory-budget.ts";
 import type { RuleGroupReport } from "../query/prometheus-api/rule-reports.ts";
@@ -12,7 +12,7 @@ import type { Store } from "../store/store.ts";
 import type { ControlDatabase } from "../tenancy/control-database.ts";
 import { listActiveOrganizations } from "../tenancy/job-scope.ts";
 import { loadStoredGroups } from "../tenancy/alert-groups.ts";
-import { loadAlertStates } from "../tenancy/alert-states.ts";
+import { loadAlertStates, organizationsWithAlertStates } from "../tenancy/alert-states.ts";
 import { startSingletonJob } from "../tenancy/singleton-job.ts";
 import type { Scope } from "../tenant.ts";
 import { AlertEvaluation, type EvaluationCounts } from "./alert-evaluation.ts";
@@ -127,7 +127,6 @@ export function createAlerts(parts: AlertParts): Alerts {
 
   async function evaluate(signal: AbortSignal, lost: AbortSignal): Promise<void> {
     await whenReady(store, signal);
-    const rows = await loadAlertStates(control);
     const running = new AlertEvaluation({
       control,
       store,
@@ -140,8 +139,18 @@ export function createAlerts(parts: AlertParts): Alerts {
       onEvaluation: (language, outcome, durationMs) => observer.countEvaluation(language, outcome, durationMs),
       onSkip: () => observer.countSkippedGroup(),
     });
+    // Another server may hold the lock already.
+    using _stopping = onAbort(signal, () => void running.stop());
     try {
-      await running.start(rows, await currentPlan());
+      // The rules as of now: the states of those that do not exist are deleted.
+      plannedAtMs = -Infinity;
+      const planned = await currentPlan();
+      // One organization after the other, since states may be large.
+      for (const organizationId of await organizationsWithAlertStates(control)) {
+        if (signal.aborted) return;
+        await running.restore(await loadAlertStates(control, organizationId), planned);
+      }
+      await running.follow(planned.groups);
       evaluation = running;
       while (!signal.aborted) {
         await nextChange(signal);
@@ -149,9 +158,10 @@ export function createAlerts(parts: AlertParts): Alerts {
       }
     } finally {
       evaluation = undefined;
-      await running.close(!lost.aborted);
-      // The server that takes over sends what is queued here.
-      await delivery.reload(settings);
+      await running.stop();
+      // The server that takes over sends what is queued here. Deliveries end first, so that what was sent is saved.
+      await delivery.reset();
+      if (!lost.aborted) await running.save();
     }
   }
 

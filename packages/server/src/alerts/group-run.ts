@@ -13,6 +13,7 @@ import type { Scope } from "../tenant.ts";
 import type { PlannedGroup } from "./alert-plan.ts";
 import { advanceRule, endAlert, type Changes } from "./advance-rule.ts";
 import type { Clock } from "./clock.ts";
+import type { InPlace } from "./group-timers.ts";
 import type { AlertDelivery } from "./delivery/alert-delivery.ts";
 import { evaluateQuery } from "./evaluate-query.ts";
 import { alertsAreActive, newRuleState, shiftTimes, writeRuleState, type RuleState } from "./rule-state.ts";
@@ -76,14 +77,17 @@ export class GroupRun {
   }
 
   /** Evaluates the rules one after the other. Rejects only if the signal fires. */
-  async evaluate(atMs: number, signal: AbortSignal): Promise<void> {
+  async evaluate(atMs: number, signal: AbortSignal, inPlace: InPlace): Promise<void> {
     this.#followClock();
-    const scope = await this.#openScope();
+    let scope: Scope | AppError | undefined;
     for (const [index, rule] of this.planned.group.rules.entries()) {
-      signal.throwIfAborted();
-      await this.#evaluateRule(rule, index, { atMs, scope, signal });
-      signal.throwIfAborted();
-      await this.#save(index);
+      await inPlace(async () => {
+        scope ??= await this.#openScope();
+        signal.throwIfAborted();
+        await this.#evaluateRule(rule, index, { atMs, scope, signal });
+        signal.throwIfAborted();
+        await this.#save(index);
+      });
     }
   }
 
@@ -149,7 +153,8 @@ export class GroupRun {
     state.evaluationMs = performance.now() - startMs;
     state.lastEvaluationMs = clock.now();
     onEvaluation(rule.query.language, state.health === "ok" ? "success" : "failure", state.evaluationMs);
-    if (state.health === "ok") this.#offer(index, state);
+    // Also after a failure: a receiver that hears nothing takes an alert for resolved.
+    this.#offer(index, state);
   }
 
   #note(index: number, changes: Changes): void {
@@ -169,19 +174,24 @@ export class GroupRun {
     };
   }
 
+  /** A failure is logged; it must not end the evaluation. */
   #offer(index: number, state: RuleState): void {
-    const { clock, delivery } = this.#parts;
+    const { clock, delivery, logger } = this.#parts;
     const { group, organization } = this.planned;
-    delivery.offer(state.alerts, {
-      organization,
-      groupKey: this.planned.key,
-      intervalMs: group.intervalMs,
-      query: group.rules[index]!.queryText,
-      nowMs: clock.now(),
-      onSent: () => {
-        this.#saved[index]!.isOutdated = true;
-      },
-    });
+    try {
+      delivery.offer(state.alerts, {
+        organization,
+        groupKey: this.planned.key,
+        intervalMs: group.intervalMs,
+        query: group.rules[index]!.queryText,
+        nowMs: clock.now(),
+        onSent: () => {
+          this.#saved[index]!.isOutdated = true;
+        },
+      });
+    } catch (error) {
+      logger.error({ error, ...this.#names(index) }, "the alerts of a rule cannot be queued for the receivers");
+    }
   }
 
   /** A clock that was set moves the times of the alerts along, so that `for` and the like measure the time that passed. */

@@ -1,6 +1,6 @@
 /**
  * Runs groups at their intervals: one timer per group, offset by a hash of its identity, so that groups with the same interval do
- * not run at once. A group that still runs or waits when its time comes again skips that time.
+ * not run at once. A group that still runs or waits when its time comes again skips that time. Each rule waits for a place.
  */
 import { createHash } from "node:crypto";
 import { FairQueue } from "../scheduling/fair-queue.ts";
@@ -11,13 +11,19 @@ export interface TimedGroup {
   readonly id: string;
   readonly organizationId: string;
   readonly intervalMs: number;
-  /** Must end soon after the signal fires. What it throws is ignored then, and reported otherwise. */
-  run(atMs: number, signal: AbortSignal): Promise<void>;
+  /**
+   * Must end soon after the signal fires. What it throws is ignored then, and reported otherwise.
+   * @param inPlace runs the evaluation of a rule once a place is free
+   */
+  run(atMs: number, signal: AbortSignal, inPlace: InPlace): Promise<void>;
 }
+
+/** @throws the signal's reason when it aborts */
+export type InPlace = (evaluate: () => Promise<void>) => Promise<void>;
 
 export interface GroupTimersOptions {
   readonly clock: Clock;
-  /** How many groups run at the same time. */
+  /** How many rules are evaluated at the same time. */
   readonly places: number;
   readonly onSkip: (group: TimedGroup) => void;
   readonly onFailure: (group: TimedGroup, error: unknown) => void;
@@ -37,17 +43,21 @@ export class GroupTimers {
   readonly #options: GroupTimersOptions;
   readonly #queue: FairQueue;
   readonly #entries = new Map<string, Entry>();
+  #isClosed = false;
 
   constructor(options: GroupTimersOptions) {
     this.#options = options;
     this.#queue = new FairQueue({
       places: options.places,
+      // Slow rules of one organization leave a place to the others.
+      placesPerGroup: Math.max(1, options.places - 1),
       maxWaiting: Infinity,
       what: "The evaluation of alert rules",
     });
   }
 
   add(group: TimedGroup): void {
+    if (this.#isClosed) return;
     const entry: Entry = { group, ending: new AbortController(), cancel: () => {}, running: undefined };
     this.#entries.set(group.id, entry);
     this.#schedule(entry, slotAfter(group, this.#options.clock.now()));
@@ -63,7 +73,9 @@ export class GroupTimers {
     await entry.running;
   }
 
+  /** Groups that are added later do not run. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     await Promise.all([...this.#entries.keys()].map((id) => this.remove(id)));
   }
 
@@ -89,12 +101,14 @@ export class GroupTimers {
 
   async #run({ ending: { signal }, group }: Entry, atMs: number): Promise<void> {
     try {
-      const leave = await this.#queue.enter(group.organizationId, signal);
-      try {
-        await group.run(atMs, signal);
-      } finally {
-        leave();
-      }
+      await group.run(atMs, signal, async (evaluate) => {
+        const leave = await this.#queue.enter(group.organizationId, signal);
+        try {
+          await evaluate();
+        } finally {
+          leave();
+        }
+      });
     } catch (error) {
       if (!signal.aborted) this.#options.onFailure(group, error);
     }

@@ -34,8 +34,9 @@ export async function readStates(rows: readonly StoredAlertState[], logger: Logg
  * Continues the times of alerts: `for` counts a short pause of the evaluation, excludes a longer one, and starts again after one
  * that is longer than the tolerance. Firing alerts stay as they are until the next evaluation.
  */
-export function continueAfterPause(state: RuleState, nowMs: number): void {
-  const pauseMs = nowMs - (state.lastEvaluationMs ?? nowMs);
+export function continueAfterPause(state: RuleState, nowMs: number, intervalMs: number): void {
+  // The interval would have passed without a pause as well.
+  const pauseMs = nowMs - (state.lastEvaluationMs ?? nowMs) - intervalMs;
   for (const [fingerprint, alert] of state.alerts) {
     if (alert.state === "pending" && pauseMs > outageToleranceMs) {
       state.alerts.delete(fingerprint);

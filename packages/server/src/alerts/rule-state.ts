@@ -36,6 +36,15 @@ export function newRuleState(): RuleState {
   return { health: "unknown", lastError: undefined, lastEvaluationMs: undefined, evaluationMs: 0, alerts: new Map() };
 }
 
+/** The size of what an alert holds. */
+export function charactersOf({ annotations, labels }: Alert): number {
+  let characters = 0;
+  for (const texts of [labels, annotations]) {
+    for (const [name, text] of Object.entries(texts)) characters += name.length + text.length;
+  }
+  return characters;
+}
+
 /** Identifies an alert of a rule by its labels: 16 hex digits. */
 export function fingerprintOf(labels: Readonly<Record<string, string>>): string {
   return createHash("sha256").update(JSON.stringify(labels)).digest("hex").slice(0, 16);

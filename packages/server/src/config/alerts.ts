@@ -48,7 +48,8 @@ const atAnyReceiver = {
     minimum: 1,
     maximum: 100_000,
     default: 10_000,
-    description: "Maximum number of queued alerts; with more, the oldest are dropped.",
+    description:
+      "Maximum number of queued alerts; with more, the oldest of the organization that has the most are dropped.",
   }),
 };
 
@@ -99,7 +100,8 @@ export const alerts = Type.Object(
       minimum: 1,
       maximum: 64,
       default: 2,
-      description: "Maximum number of groups that are evaluated at the same time.",
+      description:
+        "Maximum number of rules that are evaluated at the same time. One organization has at most one place less, if there are several.",
     }),
     evaluation_timeout_ms: milliseconds(10_000, "Longest evaluation of one rule."),
     resend_delay_ms: milliseconds(60_000, "Time after which a firing alert is sent to Alertmanager again."),

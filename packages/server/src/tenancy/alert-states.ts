@@ -13,18 +13,25 @@ export interface StoredAlertState extends AlertRuleId {
   readonly state: string;
 }
 
-/** @param organizationId absent: of all organizations */
+/** Those that have states, archived ones included. */
+export async function organizationsWithAlertStates(control: ControlDatabase): Promise<readonly string[]> {
+  const rows = await control.read((database) =>
+    database.selectFrom("alert_states").select("organization_id as id").distinct().orderBy("id").execute(),
+  );
+  return rows.map(({ id }) => id);
+}
+
 export async function loadAlertStates(
   control: ControlDatabase,
-  organizationId?: string,
+  organizationId: string,
 ): Promise<readonly StoredAlertState[]> {
-  return control.read(async (database) => {
-    let query = database
+  return control.read((database) =>
+    database
       .selectFrom("alert_states")
-      .select(["organization_id as organizationId", "rule_group as ruleGroup", "rule", "state"]);
-    if (organizationId !== undefined) query = query.where("organization_id", "=", organizationId);
-    return query.execute();
-  });
+      .select(["organization_id as organizationId", "rule_group as ruleGroup", "rule", "state"])
+      .where("organization_id", "=", organizationId)
+      .execute(),
+  );
 }
 
 export async function saveAlertState(control: ControlDatabase, stored: StoredAlertState): Promise<void> {

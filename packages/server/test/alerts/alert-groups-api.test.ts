@@ -101,6 +101,10 @@ describe("the API of alert groups", () => {
       [{ rules: [{ alert: "A", expr: "rate(x[5m]" }] }, /^group "bad": rule "A": expr: 1:11: parse error/],
       [{ language: "logql", rules: [{ alert: "A", expr: '{a="b"}' }] }, /expr: 1:1: this is a log query/],
       [{ rules: [{ alert: "A", expr: "up", annotations: { x: "{{ nothing }}" } }] }, /function "nothing" not defined/],
+      [
+        { rules: [{ alert: "A", expr: "vector(1)", for: "300y" }] },
+        /rule "A": for: "300y": duration out of range; expected a duration such as 5m, at most 292y/,
+      ],
       [{ interval: "1s" }, /interval is "1s"; it must be at least 10s/],
       [{ rules: [] }, /rules/],
       [{ receivers: [] }, /receivers/],

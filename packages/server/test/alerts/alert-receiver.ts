@@ -16,6 +16,8 @@ export interface AlertReceiver extends AsyncDisposable {
   readonly received: ReceivedRequest[];
   /** The status of responses; `stall` sends none. */
   behavior: number | "stall";
+  /** Requests that get 500. */
+  refuses: (request: ReceivedRequest) => boolean;
 }
 
 export async function startReceiver(): Promise<AlertReceiver> {
@@ -25,9 +27,10 @@ export async function startReceiver(): Promise<AlertReceiver> {
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
       const text = Buffer.concat(chunks).toString("utf8");
-      received.push({ path: request.url!, headers: request.headers, text, body: JSON.parse(text) });
+      const seen = { path: request.url!, headers: request.headers, text, body: JSON.parse(text) };
+      received.push(seen);
       if (receiver.behavior === "stall") return;
-      response.statusCode = receiver.behavior;
+      response.statusCode = receiver.refuses(seen) ? 500 : receiver.behavior;
       if (receiver.behavior === 302) response.setHeader("location", "/elsewhere");
       response.end();
     });
@@ -38,6 +41,7 @@ export async function startReceiver(): Promise<AlertReceiver> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     received,
     behavior: 200,
+    refuses: () => false,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       server.close();

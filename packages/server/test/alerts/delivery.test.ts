@@ -8,6 +8,7 @@ import { parseYaml } from "../../src/config/yaml-file.ts";
 import {
   activeBetween,
   configured,
+  emptyStore,
   intervalMs,
   openAlerts,
   openControl,
@@ -185,6 +186,34 @@ describe("a webhook", () => {
     await third.close();
   });
 
+  for (const [what, text] of [
+    ["a byte that is not UTF-8", String.raw`\xff`],
+    ["half of a surrogate pair", "\ud800"],
+  ] as const) {
+    test(`gets alerts of an expression with ${what}, also after a restart, and so do other organizations`, async () => {
+      await using receiver = await startReceiver();
+      const settings = receivers({ hook: { type: "webhook", url: receiver.url, secret } });
+      const odd = { alert: "Odd", expr: `label_replace(${activeBetween(0, 1000)}, "text", "${text}", "", "")` };
+      const groups = [
+        configured({ name: "a", interval, rules: [odd] }, ["acme"]),
+        configured({ name: "b", interval, rules }, ["globex"]),
+      ];
+      await using control = await openControl();
+      const clock = new ManualClock(startMs);
+      const first = await openAlerts({ groups, settings, control, clock });
+      await first.tick(2);
+      await until(() => receiver.received.length === 2);
+      await first.close();
+      receiver.received.length = 0;
+      const again = receivers({ other: { type: "webhook", url: receiver.url, secret } });
+      await using second = await openAlerts({ groups, settings: again, control, clock });
+      await until(() => receiver.received.length === 2);
+      assert.deepEqual(alertsIn(receiver.received).sort(), ["acme Odd firing", "globex Slow firing"]);
+      assert.ok(receiver.received.every(({ text: body }) => body.includes("/console/metrics?query=")));
+      await second.close();
+    });
+  }
+
   test("gets the alerts of its organizations only", async () => {
     await using receiver = await startReceiver();
     await using everyone = await startReceiver();
@@ -200,6 +229,22 @@ describe("a webhook", () => {
     assert.deepEqual(alertsIn(everyone.received).sort(), ["acme Slow firing", "globex Slow firing"]);
   });
 
+  test("that fails while a rule is removed gets its end, also after the configuration is reloaded again", async () => {
+    await using receiver = await startReceiver();
+    const settings = receivers({ hook: { type: "webhook", url: receiver.url, secret } });
+    const groups = [configured({ name: "g", interval, rules }, ["acme"])];
+    await using fixture = await openAlerts({ groups, settings });
+    await fixture.tick(1);
+    await until(() => fixture.notifications.length === 1);
+    receiver.behavior = 503;
+    await fixture.alerts.reload(settingsWith(settings), []);
+    await until(() => receiver.received.length === 2);
+    await fixture.alerts.reload(settingsWith(structuredClone(settings)), []);
+    receiver.behavior = 200;
+    await until(() => fixture.notifications.length === 2, "the delivery");
+    assert.equal(alertsIn(receiver.received).at(-1), "acme Slow resolved");
+  });
+
   test("that is added later gets what fires", async () => {
     await using receiver = await startReceiver();
     const groups = [configured({ name: "g", interval, rules }, ["acme"])];
@@ -212,7 +257,68 @@ describe("a webhook", () => {
   });
 });
 
+describe("a receiver of several organizations", () => {
+  const loud = `label_replace(${activeBetween(0, 1000)}, "n", "1", "", "") or label_replace(${activeBetween(0, 1000)}, "n", "2", "", "") or label_replace(${activeBetween(0, 1000)}, "n", "3", "", "")`;
+  const groups = [
+    configured({ name: "loud", interval, rules: [{ alert: "Loud", expr: loud }] }, ["acme"]),
+    configured({ name: "quiet", interval, rules }, ["globex"]),
+  ];
+
+  for (const type of ["webhook", "alertmanager"]) {
+    test(`of type ${type} gets the alerts of one while it refuses those of another one`, async () => {
+      await using receiver = await startReceiver();
+      receiver.refuses = ({ text }) => text.includes("acme");
+      const own = type === "webhook" ? { secret } : {};
+      const settings = receivers({ shared: { type, url: receiver.url, ...own } });
+      await using fixture = await openAlerts({ groups: groups.slice(0, 1), settings });
+      await fixture.tick(1);
+      await until(() => receiver.received.length > 0);
+      await fixture.alerts.reload(settingsWith(settings), groups);
+      await until(async () => (await fixture.groups("globex")).length === 1);
+      await fixture.tick(2);
+      await until(() => fixture.notifications.some(({ outcome }) => outcome === "sent"));
+      assert.ok(receiver.received.some(({ text }) => text.includes("globex")));
+      assert.ok(receiver.received.every(({ text }) => !text.includes("globex") || !text.includes("acme")));
+    });
+  }
+
+  test("drops the alerts of the organization that has the most", async () => {
+    await using receiver = await startReceiver();
+    receiver.behavior = 503;
+    const settings = receivers({ hook: { type: "webhook", url: receiver.url, secret, max_queued: 2 } });
+    await using fixture = await openAlerts({ groups, settings });
+    await fixture.tick(2);
+    await fixture.tick(2);
+    receiver.received.length = 0;
+    receiver.behavior = 200;
+    await until(() => alertsIn(receiver.received).includes("globex Slow firing"));
+    await until(() => fixture.notifications.filter(({ outcome }) => outcome === "sent").length >= 2);
+    assert.ok(fixture.notifications.some(({ outcome }) => outcome === "dropped"));
+    assert.ok(alertsIn(receiver.received).includes("acme Loud firing"));
+  });
+});
+
 describe("Alertmanager's API", () => {
+  test("gets a firing alert again while its rule cannot be evaluated", async () => {
+    await using receiver = await startReceiver();
+    const store = emptyStore();
+    const settings = { ...receivers({ am: { type: "alertmanager", url: receiver.url } }), resend_delay_ms: 10_000 };
+    await using fixture = await openAlerts({
+      groups: [configured({ name: "g", interval, rules }, ["acme"])],
+      settings,
+      store,
+    });
+    await fixture.tick(1);
+    await until(() => fixture.notifications.length === 1);
+    store.ready = false;
+    for (let sent = 2; sent <= 5; sent += 1) {
+      await fixture.tick(1);
+      await until(() => fixture.notifications.length === sent);
+    }
+    assert.equal((await fixture.groups("acme"))[0]!.rules[0]!.health, "err");
+    assert.ok(Date.parse(receiver.received.at(-1)!.body[0].endsAt) > fixture.clock.now());
+  });
+
   test("gets firing alerts again and again, each time with a later end, and resolved ones as well", async () => {
     await using receiver = await startReceiver();
     const settings = { ...receivers({ am: { type: "alertmanager", url: receiver.url } }), resend_delay_ms: 20_000 };

@@ -12,6 +12,8 @@ import {
   startMs,
   until,
 } from "./alerts-fixture.ts";
+import type { AlertGroupDefinition } from "../../src/api/alert-rules.ts";
+import type { ControlDatabase } from "../../src/tenancy/control-database.ts";
 import { ManualClock } from "./manual-clock.ts";
 
 const interval = `${intervalMs / 1000}s`;
@@ -116,6 +118,54 @@ describe("a rule that cannot be evaluated", () => {
   });
 });
 
+/** Another series at each interval. */
+const churning = `label_replace(${activeBetween(0, 15)}, "n", "1", "", "") or label_replace(${activeBetween(15, 25)}, "n", "2", "", "") or label_replace(${activeBetween(25, 100_000)}, "n", "3", "", "")`;
+
+describe("the state of a rule", () => {
+  const lastErrorOf = async (rule: AlertGroupDefinition["rules"][number], limit?: number): Promise<string> => {
+    const definition = { name: "g", interval, rules: [rule], ...(limit === undefined ? {} : { limit }) };
+    await using fixture = await openAlerts({ groups: [configured(definition, acme)] });
+    await fixture.tick(1);
+    const [group] = await fixture.groups("acme");
+    assert.equal(group!.rules[0]!.health, "err");
+    assert.deepEqual(group!.rules[0]!.alerts, []);
+    return group!.rules[0]!.lastError!;
+  };
+
+  test("counts alerts that keep firing, and recovers once they end", async () => {
+    const rule = { alert: "Churns", expr: churning, keep_firing_for: "40s" };
+    const definition = { name: "g", interval, limit: 2, rules: [rule] };
+    await using fixture = await openAlerts({ groups: [configured(definition, acme)] });
+    const seen: string[] = [];
+    for (let step = 0; step < 9; step += 1) {
+      await fixture.tick(1);
+      const { alerts, health, lastError } = (await fixture.groups("acme"))[0]!.rules[0]!;
+      seen.push(`${health} ${alerts.length}`);
+      if (health === "err") assert.equal(lastError, "exceeded limit of 2 with 3 alerts");
+    }
+    assert.deepEqual([...new Set(seen)].slice(0, 3), ["ok 1", "ok 2", "err 2"]);
+    assert.ok(seen.at(-1)!.startsWith("ok"), seen.join());
+  });
+
+  test("is bounded in the text of each label and annotation", async () => {
+    const long = `{{ printf "%09000d" 1 }}`;
+    const expected = /^exceeded limit of 8192 characters with 9000 in "long"$/;
+    const rule = { alert: "Long", expr: "vector(1)" };
+    assert.match(await lastErrorOf({ ...rule, annotations: { long } }), expected);
+    assert.match(await lastErrorOf({ ...rule, labels: { long } }), expected);
+  });
+
+  test("is bounded in the text of all its alerts", async () => {
+    const series = Array.from({ length: 30 }, (_, n) => `label_replace(vector(1), "n", "${n}", "", "")`).join(" or ");
+    const text = `{{ printf "%08000d" 1 }}`;
+    const annotations = { a: text, b: text, c: text, d: text, e: text };
+    assert.match(
+      await lastErrorOf({ alert: "Large", expr: series, annotations }),
+      /^exceeded limit of 1048576 characters in the labels and annotations of all alerts of the rule$/,
+    );
+  });
+});
+
 describe("a restart", () => {
   test("keeps the time since when an alert is pending", async () => {
     const rule = { alert: "Slow", expr: activeBetween(0, 10_000), for: "1m" };
@@ -138,6 +188,24 @@ describe("a restart", () => {
     assert.equal(after!.rules[0]!.alerts[0]!.activeAtMs, before!.rules[0]!.alerts[0]!.activeAtMs);
   });
 
+  test("does not take a long interval for a pause", async () => {
+    const rule = { alert: "Slow", expr: "vector(1)", for: "3h" };
+    const groups = [configured({ name: "g", interval: "2h", rules: [rule] }, acme)];
+    await using control = await openControl();
+    const clock = new ManualClock(startMs);
+    const first = await openAlerts({ groups, control, clock });
+    clock.advance(7_200_000);
+    await until(() => first.evaluations() > 0);
+    const [before] = await first.groups("acme");
+    await first.close();
+    clock.advance(7_000_000);
+    await using second = await openAlerts({ groups, control, clock });
+    const [after] = await second.groups("acme");
+    assert.equal(after!.rules[0]!.alerts.length, 1);
+    assert.equal(after!.rules[0]!.alerts[0]!.activeAtMs, before!.rules[0]!.alerts[0]!.activeAtMs);
+    await second.close();
+  });
+
   test("does not count a long pause as time that the alert was pending", async () => {
     const rule = { alert: "Slow", expr: activeBetween(0, 10_000), for: "1m" };
     const groups = [configured({ name: "g", interval, rules: [rule] }, acme)];
@@ -152,6 +220,55 @@ describe("a restart", () => {
     assert.deepEqual(await second.states(), ["pending"]);
   });
 });
+
+describe("a server that loses the lock", () => {
+  test("evaluates nothing from then on, also while it loads rules", async () => {
+    await using own = await openControl();
+    const lost = new AbortController();
+    const gate = Promise.withResolvers<void>();
+    let isHolding = false;
+    let held = 0;
+    let isReleased = false;
+    const control: ControlDatabase = {
+      ...own,
+      async read(query) {
+        if (isHolding) {
+          held += 1;
+          await gate.promise;
+        }
+        return own.read(query);
+      },
+      tryLock: async () =>
+        isReleased
+          ? undefined
+          : {
+              lost: lost.signal,
+              release: async () => {
+                isReleased = true;
+              },
+            },
+    };
+    const groups = [configured({ name: "g", interval, rules: [{ alert: "Always", expr: "vector(1)" }] }, acme)];
+    await using fixture = await openAlerts({ groups, control });
+    await fixture.tick(1);
+    isHolding = true;
+    await fixture.alerts.reload(settingsWith({}), groups);
+    await until(() => held === 2, "the rules to be loaded");
+    isHolding = false;
+    lost.abort();
+    const before = fixture.evaluations();
+    fixture.clock.advance(3 * intervalMs);
+    for (let reads = 0; reads < 50; reads += 1) await openOrganizations(own);
+    assert.equal(fixture.evaluations(), before);
+    gate.resolve();
+    await until(() => isReleased, "the lock to be released");
+    assert.equal(fixture.evaluations(), before);
+  });
+});
+
+function openOrganizations(control: ControlDatabase): Promise<unknown> {
+  return control.read((database) => database.selectFrom("organizations").select("id").execute());
+}
 
 describe("a clock that is set", () => {
   for (const [direction, stepMs] of [
@@ -185,6 +302,26 @@ describe("a slow evaluation", () => {
     assert.match(group!.rules[0]!.lastError!, /timed out/);
     assert.equal(fixture.evaluations(), 1, "missed evaluations pile up");
   });
+});
+
+describe("slow rules of one organization", () => {
+  for (const places of [1, 2]) {
+    test(`do not hold up those of another one, with ${places} places`, async () => {
+      const store = { ...emptyStore(), open: () => hangingReader() };
+      const slow = { alert: "Slow", expr: "sum(rate(requests_total[5m])) > 0" };
+      const many = Array.from({ length: 100 }, () => slow);
+      const groups = [
+        configured({ name: "a", interval, rules: many }, acme),
+        configured({ name: "b", interval, rules: many }, acme),
+        configured({ name: "c", interval, rules: [{ alert: "Always", expr: "vector(1)" }] }, ["globex"]),
+      ];
+      const settings = { evaluation_timeout_ms: 300, concurrent_evaluations: places };
+      await using fixture = await openAlerts({ groups, store, settings });
+      fixture.clock.advance(intervalMs);
+      await until(async () => (await fixture.groups("globex"))[0]!.rules[0]!.health === "ok");
+      assert.ok(fixture.evaluations() < 100, "the rule waits for whole groups");
+    });
+  }
 });
 
 /** A reader whose statements end only when they are aborted. */
@@ -251,10 +388,13 @@ describe("changed rules", () => {
     const [group] = await fixture.groups("acme");
     assert.equal(group!.rules[0]!.alerts[0]!.activeAtMs, old!.rules[0]!.alerts[0]!.activeAtMs);
     assert.deepEqual(group!.rules[0]!.alerts[0]!.annotations, { summary: "new" });
-    const rows = await fixture.control.read((database) => database.selectFrom("alert_states").select("rule").execute());
-    assert.deepEqual(
-      rows.map(({ rule }) => JSON.parse(rule)[0] as string),
-      ["Stays"],
+    const rows = await fixture.control.read((database) =>
+      database.selectFrom("alert_states").select(["rule", "state"]).execute(),
     );
+    assert.deepEqual(
+      rows.map(({ state }) => (JSON.parse(state) as { alerts: { labels: object }[] }).alerts[0]!.labels),
+      [{ alertname: "Stays" }],
+    );
+    assert.match(rows[0]!.rule, /^[0-9a-f]{64}$/);
   });
 });

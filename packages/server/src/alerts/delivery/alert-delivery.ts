@@ -24,6 +24,8 @@ export interface DeliveryParts {
 
 interface Route {
   readonly name: string;
+  /** The settings of the receiver. */
+  readonly identity: string;
   readonly receiver: Receiver;
   readonly serves: (organization: string) => boolean;
 }
@@ -55,12 +57,22 @@ export class AlertDelivery {
     }
   }
 
-  /** Replaces the receivers; what is queued is queued again by the next evaluation. */
+  /** Replaces the receivers that changed; what is queued there is queued again by the next evaluation. */
   async reload(settings: DeliverySettings): Promise<void> {
+    await this.#replace(settings, this.#routes);
+  }
+
+  /** Drops what is queued. */
+  async reset(): Promise<void> {
+    await this.#replace(this.#settings, []);
+  }
+
+  async #replace(settings: DeliverySettings, reusable: readonly Route[]): Promise<void> {
     const before = this.#routes;
     this.#settings = settings;
-    this.#routes = this.#open(settings);
-    await Promise.all(before.map(({ receiver }) => receiver.close()));
+    this.#routes = this.#open(settings, reusable);
+    const ended = before.filter((route) => !this.#routes.includes(route));
+    await Promise.all(ended.map(({ receiver }) => receiver.close()));
   }
 
   async close(): Promise<void> {
@@ -88,19 +100,25 @@ export class AlertDelivery {
       startsAtMs: alert.firedAtMs ?? alert.activeAtMs,
       endsAtMs: isFiring ? nowMs + validForMs : (alert.resolvedAtMs ?? nowMs),
       fingerprint,
-      generatorUrl: `${this.#parts.externalUrl}/console/${query === "" ? "" : `metrics?query=${encodeURIComponent(query)}`}`,
+      generatorUrl: `${this.#parts.externalUrl}/console/${query === "" ? "" : `metrics?query=${encodeURIComponent(query.toWellFormed())}`}`,
       origin,
       queuedAtMs: nowMs,
       alert,
     };
   }
 
-  #open(settings: DeliverySettings): readonly Route[] {
-    return Object.entries(settings.receivers).map(([name, receiver]) => ({
-      name,
-      receiver: this.#receiverOf(name, receiver, settings),
-      serves: matcherOf(receiver.organizations),
-    }));
+  #open(settings: DeliverySettings, reusable: readonly Route[] = []): readonly Route[] {
+    return Object.entries(settings.receivers).map(([name, receiver]) => {
+      const identity = JSON.stringify([name, receiver, settings.resend_delay_ms]);
+      const open = reusable.find((route) => route.identity === identity);
+      if (open !== undefined) return open;
+      return {
+        name,
+        identity,
+        receiver: this.#receiverOf(name, receiver, settings),
+        serves: matcherOf(receiver.organizations),
+      };
+    });
   }
 
   #receiverOf(

@@ -2,7 +2,7 @@
  * Sends alerts to Alertmanager.
  * https://github.com/prometheus/alertmanager/blob/main/api/v2/openapi.yaml
  */
-import type { Notification, ReceiverProtocol } from "./notification.ts";
+import type { ReceiverProtocol } from "./notification.ts";
 
 /** As Prometheus. */
 const maximumBatch = 256;
@@ -12,7 +12,7 @@ export function alertmanagerProtocol(url: string, resendDelayMs: number): Receiv
   return {
     repeatMs: resendDelayMs,
     repeatsResolved: true,
-    take: (queued) => [...firstOf(queued)],
+    take: (queued) => queued.slice(0, maximumBatch),
     request: (notifications) => ({
       url: endpoint,
       headers: {},
@@ -27,13 +27,4 @@ export function alertmanagerProtocol(url: string, resendDelayMs: number): Receiv
       ),
     }),
   };
-}
-
-function* firstOf(queued: Iterable<Notification>): Generator<Notification> {
-  let count = 0;
-  for (const notification of queued) {
-    if (count === maximumBatch) return;
-    count += 1;
-    yield notification;
-  }
 }

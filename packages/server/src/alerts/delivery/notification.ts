@@ -36,8 +36,8 @@ export interface ReceiverProtocol {
   readonly repeatMs: number;
   /** Whether a resolved alert is sent again as well, as long as it is kept. */
   readonly repeatsResolved: boolean;
-  /** The notifications of the next request; the first one is among them. */
-  take(queued: Iterable<Notification>): readonly Notification[];
+  /** Of one organization's notifications, those of the next request; the first one is among them. */
+  take(queued: readonly Notification[]): readonly Notification[];
   request(notifications: readonly Notification[]): ReceiverRequest;
 }
 

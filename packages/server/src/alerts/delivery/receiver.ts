@@ -1,10 +1,11 @@
 /**
- * One receiver of alerts: a bounded queue of what it has not got, sent one request after the other, again with growing pauses if
- * one fails. Evaluations never wait for it.
+ * One receiver of alerts: a bounded queue of what it has not got, sent one request after the other in turns of the organizations,
+ * again with growing pauses if one fails. Evaluations never wait for it.
  */
 import { sleep } from "../../abort.ts";
 import type { Logger } from "../../logger.ts";
 import type { Notification, ReceiverProtocol } from "./notification.ts";
+import { NotificationQueue } from "./notification-queue.ts";
 
 export interface ReceiverOptions {
   readonly name: string;
@@ -26,8 +27,7 @@ type Outcome = "sent" | "failed" | "again";
 
 export class Receiver {
   readonly #options: ReceiverOptions;
-  /** By the key of the alert, the oldest first. */
-  readonly #queue = new Map<string, Notification>();
+  readonly #queue = new NotificationQueue();
   readonly #closing = new AbortController();
   #sending: Promise<void> | undefined;
   #isFailing = false;
@@ -46,16 +46,16 @@ export class Receiver {
 
   /** Queues what the receiver should get; it replaces what is queued about the same alert. */
   add(notification: Notification): void {
-    const queued = this.#queue.get(notification.key);
+    const queued = this.#queue.get(notification);
     if (queued?.status === notification.status && queued.startsAtMs === notification.startsAtMs) {
       // Only the labels of time changed; what the request is recognized by stays the same.
-      this.#queue.set(notification.key, { ...notification, queuedAtMs: queued.queuedAtMs });
+      this.#queue.set({ ...notification, queuedAtMs: queued.queuedAtMs });
     } else {
-      this.#queue.delete(notification.key);
-      this.#queue.set(notification.key, notification);
+      this.#queue.delete(notification);
+      this.#queue.set(notification);
     }
     while (this.#queue.size > this.#options.maxQueued) {
-      this.#queue.delete(this.#queue.keys().next().value!);
+      this.#queue.dropOldest();
       this.#options.onOutcome("dropped", 1);
     }
     this.#sending ??= this.#send().finally(() => {
@@ -77,11 +77,13 @@ export class Receiver {
     await sleep(0, signal);
     while (this.#queue.size > 0 && !signal.aborted) {
       this.#dropExpired();
-      const batch = this.#options.protocol.take(this.#queue.values());
+      const batch = this.#options.protocol.take(this.#queue.nextTurn());
       if (batch.length === 0) return;
       const outcome = await this.#post(batch);
       if (signal.aborted) return;
       if (outcome === "again") {
+        // The receiver may refuse only these.
+        this.#queue.moveBack(batch);
         await sleep(pauseMs, signal);
         pauseMs = Math.min(2 * pauseMs, longestPauseMs);
         continue;
@@ -97,10 +99,10 @@ export class Receiver {
   }
 
   #settle(notification: Notification, outcome: Outcome): void {
-    const { alert, key, origin, queuedAtMs, status } = notification;
+    const { alert, origin, queuedAtMs, status } = notification;
     // What was queued about the alert meanwhile is still to be sent.
-    const queued = this.#queue.get(key);
-    if (queued?.queuedAtMs === queuedAtMs && queued.status === status) this.#queue.delete(key);
+    const queued = this.#queue.get(notification);
+    if (queued?.queuedAtMs === queuedAtMs && queued.status === status) this.#queue.delete(queued);
     // A request that is refused would be refused again: it counts as sent until the alert changes or the time to repeat it comes.
     alert.sent[this.#options.name] = { status, atMs: this.#options.now() };
     if (outcome === "sent") origin.onSent();
@@ -108,12 +110,7 @@ export class Receiver {
 
   #dropExpired(): void {
     const { logger, name, now, onOutcome, retryForMs } = this.#options;
-    let expired = 0;
-    for (const [key, { queuedAtMs }] of this.#queue) {
-      if (now() - queuedAtMs <= retryForMs) continue;
-      this.#queue.delete(key);
-      expired += 1;
-    }
+    const expired = this.#queue.deleteQueuedBefore(now() - retryForMs);
     if (expired === 0) return;
     onOutcome("dropped", expired);
     logger.error({ receiver: name, alerts: expired }, "alerts could not be delivered in time and are no longer sent");

@@ -40,19 +40,21 @@ export async function rulesJson(
     return selectors.length === 0;
   };
   const sorted = reports.toSorted((one, other) => compare(one.file, other.file) || compare(one.name, other.name));
-  const start = page.token === undefined ? 0 : sorted.findIndex((group) => tokenOf(group) === page.token);
+  const tokens = tokensOf(sorted);
+  const start = page.token === undefined ? 0 : tokens.indexOf(page.token);
   if (start < 0) {
     throw invalidParameter("group_next_token", `is ${showValue(page.token)}; were rule groups changed?`);
   }
   const found: unknown[] = [];
-  for (const group of sorted.slice(start)) {
+  for (const [index, group] of sorted.entries()) {
+    if (index < start) continue;
     if (groups!.size > 0 && !groups!.has(group.name)) continue;
     if (files!.size > 0 && !files!.has(group.file)) continue;
     // All rules are alert rules.
     const rules: RuleReport[] = [];
     for (const rule of type === "record" ? [] : group.rules) if (await isSelected(rule)) rules.push(rule);
     if (rules.length === 0) continue;
-    if (found.length === page.limit) return { groups: found, groupNextToken: tokenOf(group) };
+    if (found.length === page.limit) return { groups: found, groupNextToken: tokens[index] };
     found.push(groupJson(group, rules, excludesAlerts));
   }
   return { groups: found };
@@ -88,8 +90,16 @@ function compare(one: string, other: string): number {
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
-function tokenOf({ file, name }: RuleGroupReport): string {
-  return createHash("sha1").update(`${file};${name}`).digest("hex");
+/** Two files in different folders may have the same name and a group of the same name; each group has a token of its own. */
+function tokensOf(sorted: readonly RuleGroupReport[]): readonly string[] {
+  let copy = 0;
+  return sorted.map(({ file, name }, index) => {
+    const before = sorted[index - 1];
+    copy = before?.file === file && before.name === name ? copy + 1 : 0;
+    return createHash("sha1")
+      .update(copy === 0 ? `${file};${name}` : `${file};${name};${copy}`)
+      .digest("hex");
+  });
 }
 
 function groupJson(group: RuleGroupReport, rules: readonly RuleReport[], excludesAlerts: boolean): unknown {
