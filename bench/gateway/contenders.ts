@@ -1,5 +1,6 @@
 /** The gateways under test, each started in front of the same upstream: Sounding and those it is compared with. */
 import { execFileSync, type ChildProcess } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, openSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
@@ -59,7 +60,8 @@ export async function startSounding(setting: Setting, { telemetry, flags = [] }:
   mkdirSync(directory);
   const modes = ["batch", "paced", "burst", "steady", "idle"];
   const settings = {
-    server: { port: 0 },
+    // Prompts of 20 MB are above the default.
+    server: { port: 0, max_json_body_bytes: 33_554_432 },
     storage: { data_dir: join(directory, "sounding-data") },
     limits: { key: { requests_per_minute: 1e9, tokens_per_minute: 1e12, concurrent_requests: 100_000 } },
     discovery: { enabled: false },
@@ -186,9 +188,15 @@ export async function startLiteLlm(
     JSON.stringify({ model_list: models, litellm_settings: { set_verbose: false, request_timeout: 600 } }),
   );
   const [port] = (await freePorts(1)) as [number];
+  const key = `sk-${randomBytes(32).toString("hex")}`;
   const child = start({
     command: [program, "--config", file, "--host", "127.0.0.1", "--port", String(port), "--num_workers", "1"],
-    env: { LITELLM_LOG: "ERROR", LITELLM_MODE: "PRODUCTION", LITELLM_LOCAL_MODEL_COST_MAP: "True" },
+    env: {
+      LITELLM_LOG: "ERROR",
+      LITELLM_MODE: "PRODUCTION",
+      LITELLM_LOCAL_MODEL_COST_MAP: "True",
+      LITELLM_MASTER_KEY: key,
+    },
     errorFile: openSync(join(directory, "litellm.log"), "w"),
     measured: true,
   });
@@ -200,7 +208,7 @@ export async function startLiteLlm(
     child,
     path: () => "/v1/chat/completions",
     model: (mode) => `bench-${mode}`,
-    headers: () => ({ authorization: "Bearer sk-none" }),
+    headers: () => ({ authorization: `Bearer ${key}` }),
   };
 }
 

@@ -63,6 +63,9 @@ const phaseMs = values.seconds === undefined ? 1_000 : Number(values.seconds) * 
 /** Warm-up before each kind of load, as a number of calls or a time; otherwise the JIT compiler would be measured. */
 const warmUp = values.quick ? { answers: 8_000, longestMs: 8_000 } : { answers: 20_000, longestMs: 15_000 };
 
+/** Requests of 20 MB are encoded once. */
+const longRequests = new Map<string, Buffer>();
+
 pinSelf();
 const directory = mkdtempSync(join(tmpdir(), "sounding-bench-"));
 process.once("SIGINT", () => process.exit(130));
@@ -129,9 +132,6 @@ function run(contender: Contender, phase: Phase & { durationMs: number }): Promi
   const { connections, durationMs, thinkMs } = phase;
   return runLoad({ connections, durationMs, thinkMs, port: contender.port, request: requestOf(contender, phase) });
 }
-
-/** Requests of 20 MB are encoded once. */
-const longRequests = new Map<string, Buffer>();
 
 function requestOf(contender: Contender, { mode, prompt }: Phase): Buffer {
   if (prompt === undefined) return chatRequest(contender, mode);
