@@ -5,6 +5,7 @@
  */
 import { AppError } from "../errors.ts";
 import type { Scope } from "../tenant.ts";
+import { answerRows, answerText } from "./answer-text.ts";
 import type { Connection } from "./connection.ts";
 import { hoursOfRows, touchHours } from "./rollups/rollup-statements.ts";
 import { rollups, type RollupSource } from "./rollups/rollup-tables.ts";
@@ -57,28 +58,14 @@ async function findSummedHours(connection: Connection, tenantRemoval: TenantRemo
   const { parameters, text } = rowsOf(tenantRemoval);
   const found: SummedHours[] = [];
   for (const rollup of rollups.filter(({ table }) => table === removal.table)) {
-    const signal = limited(removal.signal);
-    const statement = { text: hoursOfRows(rollup, text), parameters, settings: {}, signal };
-    const lines = (await textOf(connection.read(statement))).split("\n").filter((line) => line !== "");
-    const hours = lines
-      .map((line): [number, number] => {
-        const [seconds, days] = JSON.parse(line) as [string, number];
-        return [Number(seconds), days];
-      })
+    const read = { text: hoursOfRows(rollup, text), parameters, settings: {}, signal: removal.signal, timeoutMs };
+    const rows = await answerRows<[seconds: string, days: number]>(connection, read);
+    const hours = rows
+      .map(([seconds, days]) => [Number(seconds), days] as const)
       .filter(([seconds]) => seconds >= 0 && seconds <= lastSeconds);
     if (hours.length > 0) found.push({ source: rollup.source, hours });
   }
   return found;
-}
-
-function limited(signal: AbortSignal): AbortSignal {
-  return AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-}
-
-async function textOf(answer: ReturnType<Connection["read"]>): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of await answer) chunks.push(chunk);
-  return Buffer.concat(chunks).toString("utf8");
 }
 
 /** Makes queries read the rows themselves until their sums are made again. */
@@ -88,19 +75,18 @@ async function invalidateRollups(
   summed: readonly SummedHours[],
 ): Promise<void> {
   for (const { hours, source } of summed) {
-    await textOf(
-      connection.read({
-        text: touchHours,
-        parameters: new Map([
-          ["organization", scope.organizationId],
-          ["source", source],
-          ["hours", `[${hours.map(([seconds]) => seconds).join(",")}]`],
-          ["days", `[${hours.map(([, days]) => days).join(",")}]`],
-        ]),
-        settings: { distributed_foreground_insert: 1 },
-        signal: limited(removal.signal),
-      }),
-    );
+    await answerText(connection, {
+      text: touchHours,
+      parameters: new Map([
+        ["organization", scope.organizationId],
+        ["source", source],
+        ["hours", `[${hours.map(([seconds]) => seconds).join(",")}]`],
+        ["days", `[${hours.map(([, days]) => days).join(",")}]`],
+      ]),
+      settings: { distributed_foreground_insert: 1 },
+      signal: removal.signal,
+      timeoutMs,
+    });
   }
 }
 
@@ -110,13 +96,13 @@ export async function removeRows(connection: Connection, tenantRemoval: TenantRe
   try {
     const summed = await findSummedHours(connection, tenantRemoval);
     await invalidateRollups(connection, tenantRemoval, summed);
-    const answer = await connection.read({
+    await answerText(connection, {
       ...removalStatement(tenantRemoval),
       // The rows are gone on every replica when the statement ends.
       settings: { mutations_sync: 2 },
-      signal: limited(signal),
+      signal,
+      timeoutMs,
     });
-    for await (const _ of answer);
     // An hour may have been summed in the meantime.
     await invalidateRollups(connection, tenantRemoval, summed);
   } catch (error) {

@@ -26,8 +26,14 @@ const startNanos = sql`toUnixTimestamp64Nano(start_time)`;
 const marginNanos = sql`300000000000`;
 
 /** Bounds of buckets in the keys of maps are microseconds; the highest bucket has no bound. */
+const noBound = sql`18446744073709551615`;
 const microseconds = (seconds: Statement): Statement =>
-  sql`if(isInfinite(${bucketOf(seconds)}), 18446744073709551615, toUInt64(round(${bucketOf(seconds)} * 1e6)))`;
+  sql`if(isInfinite(${bucketOf(seconds)}), ${noBound}, toUInt64(round(${bucketOf(seconds)} * 1e6)))`;
+
+/** The bound of a bucket in seconds, from the key of a map. */
+export function boundOfKey(key: Statement): Statement {
+  return sql`if(${key} = ${noBound}, inf, ${key} / 1e6)`;
+}
 
 function histogram(seconds: Statement, condition: Statement): RollupColumn {
   return {

@@ -5,6 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { sleep } from "../../abort.ts";
 import type { Logger } from "../../logger.ts";
+import { answerRows, answerText } from "../answer-text.ts";
 import type { Connection, Settings } from "../connection.ts";
 import type { Readiness } from "../readiness.ts";
 import { StoreError } from "../store-error.ts";
@@ -122,14 +123,15 @@ function keyOf({ organization, seconds, source }: StaleHour): string {
 
 async function findStaleHours({ connection, delayMs }: RollupJobOptions, signal: AbortSignal): Promise<StaleHour[]> {
   const parameters = new Map([["delay_nanos", String(BigInt(Math.round(delayMs)) * 1_000_000n)]]);
-  const text = await answerOf(connection, { text: staleHours, parameters, settings: {}, signal });
-  return text
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line) => {
-      const [organization, source, seconds, touched, days] = JSON.parse(line);
-      return { organization, source, seconds: Number(seconds), touched, days };
-    });
+  const read = { text: staleHours, parameters, settings: {}, signal, timeoutMs: statementTimeoutMs };
+  const rows = await answerRows<[string, RollupSource, number, string, number]>(connection, read);
+  return rows.map(([organization, source, seconds, touched, days]) => ({
+    organization,
+    source,
+    seconds,
+    touched,
+    days,
+  }));
 }
 
 function rollupOf(source: string): Rollup | undefined {
@@ -146,32 +148,20 @@ async function sumHour(
   const rollup = rollupOf(source)!;
   const start = BigInt(seconds) * 1_000_000_000n;
   const hourRange = { fromUnixNano: start + 1n, toUnixNano: start + hourNanos };
-  await answerOf(connection, {
+  await answerText(connection, {
     ...fillRollup(rollup, { organization, hour: hourRange, generation }),
     settings: { ...fillSettings, ...settings },
     signal,
+    timeoutMs: statementTimeoutMs,
   });
   // Only now: rows of a generation that is not registered are never read.
   const registration = { organization, source, seconds, generation, touched, days };
   const parameters = new Map(Object.entries(registration).map(([name, value]) => [name, String(value)]));
-  await answerOf(connection, { text: registerHour, parameters, settings, signal });
-}
-
-interface JobStatement {
-  readonly text: string;
-  readonly parameters: ReadonlyMap<string, string>;
-  readonly settings: Settings;
-  readonly signal: AbortSignal;
-}
-
-async function answerOf(connection: Connection, { parameters, settings, signal, text }: JobStatement): Promise<string> {
-  const bytes = await connection.read({
-    text,
+  await answerText(connection, {
+    text: registerHour,
     parameters,
     settings,
-    signal: AbortSignal.any([signal, AbortSignal.timeout(statementTimeoutMs)]),
+    signal,
+    timeoutMs: statementTimeoutMs,
   });
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of bytes) chunks.push(chunk);
-  return Buffer.concat(chunks).toString("utf8");
 }

@@ -3,6 +3,7 @@
  * span that is the root of its trace was called by `user`; a client's span without a server's span below it called a database,
  * a peer that it names, or a model's provider. https://grafana.com/docs/tempo/latest/metrics-from-traces/service_graphs/
  */
+import { durationSeconds } from "../../../store/row-expressions.ts";
 import { bind, sql, type Statement } from "../../../store/statement.ts";
 import { allOf, projectCondition } from "../../conditions.ts";
 import { endedWithin, type EndRange } from "../../../store/counted-calls.ts";
@@ -14,7 +15,6 @@ const marginMs = 300_000;
 const isServer = sql`kind IN (2, 5)`;
 const isClient = sql`kind IN (3, 4)`;
 const consumer = sql`5`;
-const seconds = sql`(toUnixTimestamp64Nano(end_time) - toUnixTimestamp64Nano(start_time)) / 1e9`;
 
 const databaseNames = sql`[attributes['db.namespace'], attributes['db.name'], attributes['db.system.name'], attributes['db.system']]`;
 const database = sql`arrayFirst(name -> name != '', ${databaseNames})`;
@@ -34,11 +34,11 @@ export function serviceEdges(range: EndRange, project: string | undefined): Stat
         toString(served.service) AS edge_server,
         multiIf(calling.span_id = '', 'virtual_node', served.kind = ${consumer}, 'messaging_system', '') AS edge_type,
         served.status_code = 2 OR calling.client_failed AS edge_failed,
-        ${seconds} AS edge_server_seconds,
+        ${durationSeconds} AS edge_server_seconds,
         if(calling.span_id = '', edge_server_seconds, calling.client_seconds) AS edge_client_seconds
       FROM (SELECT * FROM spans FINAL WHERE ${inRange} AND ${isServer}) AS served
       LEFT ANY JOIN (
-        SELECT trace_id, span_id, toString(service) AS client_service, status_code = 2 AS client_failed, ${seconds} AS client_seconds
+        SELECT trace_id, span_id, toString(service) AS client_service, status_code = 2 AS client_failed, ${durationSeconds} AS client_seconds
         FROM spans WHERE ${near} AND ${isClient}
       ) AS calling ON served.trace_id = calling.trace_id AND served.parent_span_id = calling.span_id
       WHERE calling.span_id != '' OR served.parent_span_id = ''
@@ -46,7 +46,7 @@ export function serviceEdges(range: EndRange, project: string | undefined): Stat
       SELECT called.*, toString(called.service) AS edge_client,
         if(${database} != '', ${databaseNode}, ${peer}) AS edge_server,
         if(${database} != '', 'database', 'virtual_node') AS edge_type,
-        called.status_code = 2 AS edge_failed, ${seconds} AS edge_server_seconds, ${seconds} AS edge_client_seconds
+        called.status_code = 2 AS edge_failed, ${durationSeconds} AS edge_server_seconds, ${durationSeconds} AS edge_client_seconds
       FROM (SELECT * FROM spans FINAL WHERE ${inRange} AND ${isClient} AND (${database} != '' OR ${peer} != '')) AS called
       LEFT ANTI JOIN (
         SELECT trace_id, parent_span_id FROM spans WHERE ${near} AND ${isServer}

@@ -56,7 +56,7 @@ export function selectSpans(selection: SpanSelection): SelectedSpans | null {
   ];
   const arrayJoin = metric.arrayJoin === undefined ? sql`` : sql` ARRAY JOIN ${metric.arrayJoin}`;
   const ofItems = metric.itemCondition === undefined ? [] : [metric.itemCondition];
-  const labelList = listOf(labels.map((label) => sql`toString(${expressionOf(label)})`));
+  const labelList = textList(labels.map(expressionOf));
   if (metric.countsEdges === true) {
     const condition = allOf([metric.condition, ...ofLabels]);
     return { labelList, rows: sql`${serviceEdges(selection, project)} AS edges WHERE ${condition}` };
@@ -107,6 +107,8 @@ export function labelCondition(label: Statement, { operator, value }: LabelMatch
   }
 }
 
-function listOf(expressions: readonly Statement[]): Statement {
-  return expressions.length === 0 ? sql`CAST([], 'Array(String)')` : sql`[${join(expressions, sql`, `)}]`;
+/** Expressions as one array of strings. */
+export function textList(expressions: readonly Statement[]): Statement {
+  const texts = expressions.map((expression) => sql`toString(${expression})`);
+  return texts.length === 0 ? sql`CAST([], 'Array(String)')` : sql`[${join(texts, sql`, `)}]`;
 }

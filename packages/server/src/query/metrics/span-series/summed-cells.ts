@@ -2,10 +2,10 @@
 import { allOf, projectCondition } from "../../conditions.ts";
 import type { SpanLabel } from "../../../store/span-labels.ts";
 import { isWholeMinute, minuteUnixNano, rolledUpPart } from "../../../store/rollups/rolled-up-part.ts";
-import { callMinutes } from "../../../store/rollups/call-minutes.ts";
+import { boundOfKey, callMinutes } from "../../../store/rollups/call-minutes.ts";
 import { hourNanos } from "../../../store/rollups/rollup.ts";
 import { bind, callerOrganization, join, sql, type Statement } from "../../../store/statement.ts";
-import { labelCondition, matchedLabels, type SpanSelection } from "./span-selection.ts";
+import { labelCondition, matchedLabels, type SpanSelection, textList } from "./span-selection.ts";
 import type { SpanSeriesName } from "./span-metrics.ts";
 import type { SpanQuery } from "./span-series.ts";
 
@@ -31,7 +31,6 @@ interface SummedCells {
 }
 
 const msNanos = 1_000_000n;
-const highestBound = sql`18446744073709551615`;
 
 export async function summedCells(request: CellsRequest): Promise<SummedCells> {
   const { cells, query, selection } = request;
@@ -82,12 +81,10 @@ function cellsStatement(
       ? sql``
       : sql` ARRAY JOIN ${metric.arrayJoin}`;
   const table = haveWhole(cells, isWholeHour) ? sql`call_hours` : sql`call_minutes`;
-  const bucket = isHistogram ? sql`if(bucket_key = ${highestBound}, inf, bucket_key / 1e6)` : sql`0.`;
+  const bucket = isHistogram ? boundOfKey(sql`bucket_key`) : sql`0.`;
   const cell = sql`intDiv(${minuteUnixNano} - ${bind.int64(nanosOf(cells.originMs))}, ${bind.int64(nanosOf(cells.lengthMs))})`;
   const keys = [...labels, ...(isHistogram ? [sql`bucket_key`] : []), sql`cell`];
-  const texts = labels.map((column) => sql`toString(${column})`);
-  const list = texts.length === 0 ? sql`CAST([], 'Array(String)')` : sql`[${join(texts, sql`, `)}]`;
-  return sql`SELECT ${list} AS label_values, ${bucket} AS bucket, ${cell} AS cell, toFloat64(sum(${amount})) AS amount
+  return sql`SELECT ${textList(labels)} AS label_values, ${bucket} AS bucket, ${cell} AS cell, toFloat64(sum(${amount})) AS amount
     FROM ${table}${items} WHERE ${condition} GROUP BY ${join(keys, sql`, `)}`;
 }
 
