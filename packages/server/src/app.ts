@@ -22,6 +22,7 @@ import type { FinishedCall } from "./finished-call.ts";
 import { createClientAddress } from "./http/client-address.ts";
 import { FailedKeys } from "./http/failed-keys.ts";
 import { bindPort, reachableUrl } from "./http/listen.ts";
+import { notOfRole, routesOfRole } from "./http/routes-of-role.ts";
 import { startHttpServer } from "./http/server.ts";
 import { clearSpoolDirectory } from "./http/spool.ts";
 import { createLimiter } from "./limits/limiter.ts";
@@ -39,12 +40,15 @@ import { tempoRoutes } from "./query/tempo-api/tempo-routes.ts";
 import { traceRoutes } from "./query/traces/routes.ts";
 import { createTracePresets } from "./query/traces/trace-presets.ts";
 import type { App, AppOptions } from "./running-app.ts";
+import { alertsOf, modelsOf } from "./config/settings-of-role.ts";
+import { takes } from "./server-role.ts";
 import { createListVoices } from "./speech/list-voices.ts";
 import { speechRoutes } from "./speech/routes.ts";
 import { createSpeak } from "./speech/speak.ts";
 import { createMetrics } from "./status/metrics.ts";
 import { statusRoutes } from "./status/routes.ts";
-import { createDisabledStore, openStore } from "./store/open-store.ts";
+import { createDisabledStore } from "./store/disabled-store.ts";
+import { openStore } from "./store/open-store.ts";
 import { lokiPushRoutes } from "./telemetry/loki-push/routes.ts";
 import { createGrpcServer } from "./telemetry/otlp/grpc-server.ts";
 import { sampleRoutes } from "./telemetry/samples/routes.ts";
@@ -57,6 +61,7 @@ import { openControlDatabase } from "./tenancy/control-database.ts";
 import { markInstallation, requireKnownInstallation } from "./tenancy/installation.ts";
 import { createKeyCheck } from "./tenancy/key-check.ts";
 import { tenancyRoutes } from "./tenancy/routes.ts";
+import { startSingletonJob } from "./tenancy/singleton-job.ts";
 import { createSignIn } from "./tenancy/sign-in.ts";
 import { createProjectSettings } from "./tenancy/project-settings.ts";
 import { createUsageLedger } from "./tenancy/usage.ts";
@@ -72,6 +77,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
   // Nothing is created if the port or the directory is in use.
   const bound = closeAtEnd(await bindPort(config.server));
   const { storage } = config;
+  const { role } = config.server;
   const dataDirectory = resolve(storage.data_dir);
   const directory = closeAtEnd(await openDataDirectory(dataDirectory, logger));
   await directory.announce(reachableUrl(bound));
@@ -97,6 +103,9 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
           logger,
           observe: (report) => metrics.observeTelemetryWrite(report),
           requireRoom: () => disk.requireRoom(),
+          runJob: takes(role, "telemetry_read")
+            ? (name, run) => startSingletonJob({ control, name, logger, run })
+            : undefined,
         })
       : createDisabledStore(),
   );
@@ -116,7 +125,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
   const usage = closeAtEnd(await MonthlyUsage.open({ ledger: createUsageLedger(control), logger }));
   const limiter = createLimiter({ defaults: config.limits, usage });
   const createEngine = createEngineFactory({ logger, dataDirectory });
-  const models = closeAtEnd(await serveModels({ config, dataDirectory, createEngine, logger }));
+  const models = closeAtEnd(await serveModels({ config: modelsOf(config), dataDirectory, createEngine, logger }));
   const { registry } = models;
   const settingsOf = createProjectSettings(control);
   let engines = config.engines;
@@ -179,7 +188,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
   });
   const alerts = closeAtEnd(
     createAlerts({
-      settings: config.alerts,
+      settings: alertsOf(config),
       groups: config.alertGroups,
       control,
       store,
@@ -196,7 +205,10 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
       checkKey,
       failedKeys,
       clientAddressOf: createClientAddress(config.server.trusted_proxies),
-      admit: (scope) => limiter.admitTelemetry(scope, "ingest"),
+      admit(scope) {
+        if (!takes(role, "telemetry_write")) throw notOfRole(role, "telemetry_write", "OTLP/gRPC");
+        return limiter.admitTelemetry(scope, "ingest");
+      },
       logger,
       settings: {
         bodyTimeoutMs: config.server.body_timeout_ms,
@@ -222,7 +234,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
         metrics.observeRequest(request);
         observeRequest?.(request);
       },
-      routes: [
+      routes: routesOfRole(role, [
         ...chatRoutes(chat),
         ...speechRoutes(speak, listVoices),
         ...transcriptionRoutes(transcribe, { maxFileBytes: transcription.max_upload_bytes, directory: uploads }),
@@ -248,11 +260,11 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
           docs: config.server.docs,
           ...createHealthChecks({ control, store, disk }),
         }),
-      ],
+      ]),
     }),
   );
 
-  const { grpc_port: ownPort } = config.otlp;
+  const ownPort = takes(role, "telemetry_write") ? config.otlp.grpc_port : undefined;
   const grpcPort = ownPort === undefined ? undefined : await grpc.listen({ host: config.server.host, port: ownPort });
   starting.defer(watchEventLoop({ logger, observe: metrics.observeLoopDelay }).stop);
   const running = starting.move();
@@ -263,13 +275,13 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
     grpcPort,
     firstStart,
     async reload(next) {
-      await models.reload(next);
+      await models.reload(modelsOf(next));
       engines = next.engines;
       limiter.setDefaults(next.limits);
       guardrails.reload(next.guardrails);
       maxInputCharacters = next.speech.max_input_characters;
       ({ transcription } = next);
-      await alerts.reload(next.alerts, next.alertGroups);
+      await alerts.reload(alertsOf(next), next.alertGroups);
       logger.setLevel(next.server.log_level);
     },
     overview: () => {

@@ -6,6 +6,7 @@
 import { Value } from "typebox/value";
 import { discovery as discoverySchema, implicitEngines, modelFileEngines } from "./discovery.ts";
 import { suggestion } from "../closest-name.ts";
+import { findRoleProblem } from "./check-role.ts";
 import { checkGuardrailRules } from "./guardrail-rules.ts";
 import { formatPath, type ConfigProblem, type SettingPath } from "./problem.ts";
 import { isObject } from "../json-object.ts";
@@ -42,6 +43,8 @@ export function checkReferences(config: unknown, file: YamlFile | undefined): Co
   checkAliases(names, report);
   checkGuardrailRules(config, report);
   checkTrustedProxies(config, report);
+  const ofRole = findRoleProblem(config);
+  if (ofRole !== undefined) report(ofRole.path, ofRole.message);
   return problems;
 }
 

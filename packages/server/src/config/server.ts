@@ -2,6 +2,7 @@
 import { Type } from "typebox";
 import { limitsInput } from "../input-limits.ts";
 import { logFormats, logLevels } from "../logger.ts";
+import { serverRoles } from "../server-role.ts";
 import { bytes, milliseconds } from "./setting-types.ts";
 
 export const server = Type.Object(
@@ -21,6 +22,12 @@ export const server = Type.Object(
       // Kubernetes sets it to "tcp://…" for a service named "sounding"; such a value is ignored.
       envAlias: "SOUNDING_PORT",
       description: "TCP port to listen on; 0 lets the system choose one.",
+    }),
+    role: Type.Enum([...serverRoles], {
+      default: "all",
+      env: "SOUNDING_ROLE",
+      description:
+        "What the server does in a fleet. `gateway`: calls to models. `ingest`: receives telemetry. `query`: telemetry queries, alerts, and sums in the background. `all`: everything. Administration and health are on every server. Roles other than `all` need `storage.database_url`, and `telemetry.clickhouse.url` unless telemetry is disabled.",
     }),
     log_level: Type.Enum([...logLevels], {
       default: "info",

@@ -3,7 +3,6 @@ import { chmod, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { abortable, abortReason } from "../abort.ts";
 import type { TelemetrySettings } from "../config/telemetry.ts";
-import { AppError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { type Connection, createConnection, type Settings } from "./connection.ts";
 import { DescriptionVersions } from "./description-versions.ts";
@@ -15,7 +14,7 @@ import { joinBlocks } from "./join-blocks.ts";
 import { Journal } from "./journal/journal.ts";
 import { KnownIdentities } from "./known-identities.ts";
 import { Readiness } from "./readiness.ts";
-import { startRollups } from "./rollups/rollup-job.ts";
+import { sumPastHours } from "./rollups/rollup-job.ts";
 import { type Insert, maximumDays, notWritten, requireFewDays, type RowWriter } from "./row-writer.ts";
 import { tables } from "./schema.ts";
 import { readPlaces, ReadLimiter } from "./read-limiter.ts";
@@ -34,6 +33,15 @@ export interface StoreOptions {
   readonly observe?: (report: WriteReport) => void;
   /** @throws AppError overloaded while no rows may be taken */
   requireRoom?(): void;
+  /**
+   * Runs work in the background that one server at a time should do for all that share the store. Absent: this server does
+   * none of it.
+   */
+  readonly runJob?: ((name: string, run: (signal: AbortSignal) => Promise<void>) => BackgroundJob) | undefined;
+}
+
+interface BackgroundJob {
+  close(): Promise<void>;
 }
 
 /** Memory for cached resources, scopes and series. */
@@ -236,8 +244,15 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     usesRollups: settings.rollups,
     whenVisible: (organizationId: string) => journal.whenVisible(organizationId),
   };
+  const rollupOptions = {
+    connection,
+    readiness,
+    settings: home.rollupSettings,
+    delayMs: settings.rollup_delay_ms,
+    logger,
+  };
   const rollupJob = settings.rollups
-    ? startRollups({ connection, readiness, settings: home.rollupSettings, delayMs: settings.rollup_delay_ms, logger })
+    ? options.runJob?.("rollups", (signal) => sumPastHours(rollupOptions, signal))
     : undefined;
   return {
     async append(batch, appendOptions) {
@@ -268,24 +283,5 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       await connection.close();
       await engine?.close();
     },
-  };
-}
-
-/** A disabled store: it refuses rows and queries with an error that says so. */
-export function createDisabledStore(): Store {
-  const refuse = (): never => {
-    throw new AppError("overloaded", "This server does not store telemetry (telemetry.enabled is false).");
-  };
-  return {
-    append: async () => refuse(),
-    isKnown: () => false,
-    open: refuse,
-    remove: async () => refuse(),
-    state: () => ({ ready: false, disabled: true, reason: "Telemetry is switched off (telemetry.enabled is false)." }),
-    queuedBytes: () => 0,
-    journalBytes: () => 0,
-    waitingReads: () => 0,
-    whenReady: async () => refuse(),
-    async close() {},
   };
 }
