@@ -61,7 +61,7 @@ const failures: string[] = [];
 async function startStore(host: Host): Promise<string> {
   const script = fileURLToPath(new URL("store-process.ts", import.meta.url));
   const [program, ...args] = [...host.prefix, process.execPath, script, host.address];
-  const child = spawn(program!, args, { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(program, args, { stdio: ["ignore", "pipe", "inherit"] });
   parts.defer(async () => {
     const exited = once(child, "exit");
     child.kill();

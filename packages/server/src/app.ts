@@ -76,6 +76,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
 
   // Nothing is created if the port or the directory is in use.
   const bound = closeAtEnd(await bindPort(config.server));
+  let closing = false;
   const { storage } = config;
   const { role } = config.server;
   const dataDirectory = resolve(storage.data_dir);
@@ -258,7 +259,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
           metrics,
           document: toOpenApi(operations, version),
           docs: config.server.docs,
-          ...createHealthChecks({ control, store, disk }),
+          ...createHealthChecks({ control, store, disk, isClosing: () => closing }),
         }),
       ]),
     }),
@@ -267,6 +268,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
   const ownPort = takes(role, "telemetry_write") ? config.otlp.grpc_port : undefined;
   const grpcPort = ownPort === undefined ? undefined : await grpc.listen({ host: config.server.host, port: ownPort });
   starting.defer(watchEventLoop({ logger, observe: metrics.observeLoopDelay }).stop);
+  starting.defer(() => void (closing = true));
   const running = starting.move();
   return {
     url: reachableUrl(bound),

@@ -112,9 +112,16 @@ export const server = Type.Object(
       "How long the status of a stream is held back while Sounding waits for the engine's first frame. Until then, a failure is still an HTTP error.",
     ),
     heartbeat_interval_ms: milliseconds(15_000, "Silence in a stream after which a keep-alive is sent."),
+    shutdown_delay_ms: Type.Integer({
+      minimum: 0,
+      maximum: 600_000,
+      default: 0,
+      description:
+        "How long the server keeps accepting requests after SIGTERM, while `/readyz` is a 503 and each response asks the client to close its connection. Set it to the time in which a load balancer notices, so that no request meets a closed port.",
+    }),
     shutdown_timeout_ms: milliseconds(
       30_000,
-      "How long calls in flight may continue after SIGTERM before they are aborted.",
+      "How long calls in flight may continue after SIGTERM and `server.shutdown_delay_ms` before they are aborted.",
     ),
   },
   { default: {}, description: "The server's address, and limits on connections and requests." },

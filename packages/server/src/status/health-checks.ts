@@ -10,17 +10,23 @@ interface HealthParts {
   readonly control: ControlDatabase;
   readonly store: Store;
   readonly disk: DiskSpace;
+  /** Whether the server has begun to shut down. */
+  isClosing(): boolean;
 }
 
 export function createHealthChecks({
   control,
   store,
   disk,
+  isClosing,
 }: HealthParts): Pick<StatusParts, "readiness" | "informational" | "disabled"> {
   const checkWrites = createWriteProbe(control);
   const { disabled, reason } = store.state();
   return {
-    readiness: async () => ({ control_database: await checkReads(control) }),
+    readiness: async () => ({
+      control_database: await checkReads(control),
+      ...(isClosing() ? { shutdown: "The server is shutting down." } : {}),
+    }),
     informational: async () => ({
       control_database_writes: await checkWrites(),
       data_disk: await checkDisk(disk),
