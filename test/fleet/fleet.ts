@@ -33,6 +33,8 @@ export interface ServeOptions {
   readonly version?: string;
   /** Settings as environment variables, beside those of the fleet. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Absent: any free port. */
+  readonly port?: number;
   /** A folder that a server of the fleet has used; absent: a new one. */
   readonly data?: string;
   /** What runs the server, such as a command that enters a network namespace. */
@@ -99,10 +101,10 @@ export async function startFleet(): Promise<Fleet> {
 }
 
 export async function serveMember(options: ServeOptions & { readonly data: string }): Promise<FleetServer> {
-  const { data, prefix = [], version = repository } = options;
+  const { data, port = 0, prefix = [], version = repository } = options;
   await mkdir(data, { recursive: true });
   const script = join(version, "packages/cli/bin/sounding.js");
-  const serve = [process.execPath, script, "serve", "--json", "--port", "0", "--data-dir", data];
+  const serve = [process.execPath, script, "serve", "--json", "--port", String(port), "--data-dir", data];
   const [program, ...args] = [...prefix, ...serve];
   const child = spawn(program!, args, {
     cwd: data,
