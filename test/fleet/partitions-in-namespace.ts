@@ -194,6 +194,14 @@ for (const member of members) {
   say(`# the store was lost to ${member.name}: ${acknowledged.size} records acknowledged`);
 }
 
+await postgres.stop();
+for (const member of members)
+  await until(`${member.name} reporting Postgres`, async () => (await checksOf(member))["control_database"] !== "ok");
+await untilAllServed();
+await postgres.start();
+await untilHealthy();
+say(`# Postgres was restarted: ${acknowledged.size} records acknowledged`);
+
 ending.abort();
 await Promise.all(load);
 assert.deepEqual(failures, []);
