@@ -30,6 +30,7 @@ import { telemetryClassOf } from "./limits/traffic-class.ts";
 import { MonthlyUsage } from "./limits/monthly-usage.ts";
 import { createEngineFactory } from "./routing/engine-factory.ts";
 import { serveModels } from "./routing/model-folder.ts";
+import { exportRoutes } from "./query/export/routes.ts";
 import { logRoutes } from "./query/logs/routes.ts";
 import { lokiRoutes } from "./query/loki-api/loki-routes.ts";
 import { createMetricPresets } from "./query/metrics/presets/metric-presets.ts";
@@ -240,10 +241,9 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
         ...speechRoutes(speak, listVoices),
         ...transcriptionRoutes(transcribe, { maxFileBytes: transcription.max_upload_bytes, directory: uploads }),
         ...catalogRoutes(registry),
-        ...logRoutes(store),
+        ...[logRoutes, projectRoutes, exportRoutes].flatMap((routes) => routes(store)),
         ...traceRoutes({ store, tracePresets, tokenPrices }),
         ...metricsRoutes({ store, presets: metricPresets }),
-        ...projectRoutes(store),
         ...prometheusRoutes({ store, version, ruleGroups: (scope) => alerts.ruleGroups(scope) }),
         ...tempoRoutes({ store, version }),
         ...lokiRoutes({ store, version }),
