@@ -48,7 +48,7 @@ test("a server whose clock is set forward and back", { skip }, async () => {
       query: 'sum(count_over_time({service_name="clock"}[2h]))',
       time: String(atMs / 1000 + 3600),
     });
-    const response = await fetch(`${server.url}/loki/api/v1/query?${query}`, {
+    const response = await fetch(`${server.url}/loki/api/v1/query?${query.toString()}`, {
       headers: { authorization: `Bearer ${key}` },
     });
     const { data } = (await response.json()) as { data: { result: readonly { value: [number, string] }[] } };

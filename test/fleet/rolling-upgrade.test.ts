@@ -112,9 +112,9 @@ function startLoad(url: string, key: string): Load {
     },
     queries: () => fetch(`${url}/prometheus/api/v1/query?query=vector(1)`, { headers }),
   };
-  let ended = false;
+  const ending = new AbortController();
   const loops = Object.entries(steps).map(async ([name, step]) => {
-    while (!ended) {
+    while (!ending.signal.aborted) {
       try {
         const response = await step();
         const text = await response.text();
@@ -130,7 +130,7 @@ function startLoad(url: string, key: string): Load {
     failures,
     served,
     async end() {
-      ended = true;
+      ending.abort();
       await Promise.all(loops);
     },
   };
@@ -171,7 +171,7 @@ test("a fleet is upgraded and taken back without a failed call", { skip }, async
   };
   const servers = await Promise.all([serve(0, previous), serve(1, previous)]);
   const url = await startCaddy(parts, directory, ports);
-  const key = await createKey(servers[0]!);
+  const key = await createKey(servers[0]);
   const load = startLoad(url, key);
   await untilServed(load);
 

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
 import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -55,11 +56,11 @@ describe("sounding export and import", { timeout: 240_000 }, () => {
     const folder = join(directory, "all");
     const killed = await sounding(from, ["export", folder], {
       during: (child) => {
-        const poll = setInterval(async () => {
-          const state = await readFile(join(folder, "export.json"), "utf8").catch(() => "");
-          if (!/"cursor": "/.test(state)) return;
-          clearInterval(poll);
-          child.kill("SIGKILL");
+        const poll = setInterval(() => {
+          const state = existsSync(join(folder, "export.json"))
+            ? readFileSync(join(folder, "export.json"), "utf8")
+            : "";
+          if (/"cursor": "/.test(state)) child.kill("SIGKILL");
         }, 1);
         child.once("exit", () => clearInterval(poll));
       },

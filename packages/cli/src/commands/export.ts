@@ -52,28 +52,29 @@ command again with the same folder. \`sounding import\` sends the files to a ser
     const [folder = ""] = positionals;
     const server = await openTransfer(values, io);
     const before = await readExportState(folder);
-    let state = before ?? (await plan(values, server, io));
+    const planned = before ?? (await plan(values, server, io));
     if (before !== undefined && before.url !== server.url)
       throw new UsageError(`the folder has an export of ${before.url}; name another folder for ${server.url}`);
     const report = async (text: string): Promise<void> => {
       if (!json) await writeLine(io.stderr, text);
     };
-    if (before !== undefined) await report(`Continuing the export from ${state.start} to ${state.end}.`);
+    if (before !== undefined) await report(`Continuing the export from ${planned.start} to ${planned.end}.`);
+    const files = [...planned.files];
+    const state: ExportState = { ...planned, files };
     await writeExportState(folder, state);
     for (let index = 0; index < state.files.length; index += 1) {
-      for (let file = state.files[index]!; !file.isComplete;) {
-        file = await exportPage(folder, file, state, server);
-        state = { ...state, files: state.files.with(index, file) };
+      while (!files[index]!.isComplete) {
+        files[index] = await exportPage(folder, files[index]!, state, server);
         await writeExportState(folder, state);
       }
-      const { bytes, project, signal } = state.files[index]!;
+      const { bytes, project, signal } = files[index]!;
       await report(`${project}  ${signal}  ${showBytes(bytes)}`);
     }
     if (json) await writeJson(io.stdout, { folder, ...state });
     else
       await writeLine(
         io.stdout,
-        `Exported ${showBytes(state.files.reduce((sum, { bytes }) => sum + bytes, 0))} to ${folder}.`,
+        `Exported ${showBytes(files.reduce((sum, { bytes }) => sum + bytes, 0))} to ${folder}.`,
       );
     return exitCodes.ok;
   },
