@@ -26,6 +26,7 @@ import { notOfRole, routesOfRole } from "./http/routes-of-role.ts";
 import { startHttpServer } from "./http/server.ts";
 import { clearSpoolDirectory } from "./http/spool.ts";
 import { createLimiter } from "./limits/limiter.ts";
+import { openSharedLimits } from "./limits/shared/open-shared-limits.ts";
 import { telemetryClassOf } from "./limits/traffic-class.ts";
 import { MonthlyUsage } from "./limits/monthly-usage.ts";
 import { createEngineFactory } from "./routing/engine-factory.ts";
@@ -120,12 +121,12 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
   });
   const { token_prices: tokenPrices, metric_presets: configured } = config.telemetry;
   const metricPresets = createMetricPresets({ tokenPrices, configured });
-  const keyCheck = closeAtEnd(createKeyCheck({ control, logger }));
-  const { check: checkKey } = keyCheck;
+  const { check: checkKey } = closeAtEnd(createKeyCheck({ control, logger }));
   const failedKeys = new FailedKeys(config.server.max_failed_keys_per_minute);
   const signIn = closeAtEnd(await createSignIn({ control, checkKey, failedKeys, logger }));
   const usage = closeAtEnd(await MonthlyUsage.open({ ledger: createUsageLedger(control), logger }));
-  const limiter = createLimiter({ defaults: config.limits, usage });
+  const sharedLimits = starting.use(await openSharedLimits(config, { logger, observer: metrics.sharedLimits }));
+  const limiter = createLimiter({ defaults: config.limits, usage, shared: sharedLimits });
   const createEngine = createEngineFactory({ logger, dataDirectory });
   const models = closeAtEnd(await serveModels({ config: modelsOf(config), dataDirectory, createEngine, logger }));
   const { registry } = models;
@@ -259,7 +260,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
           metrics,
           document: toOpenApi(operations, version),
           docs: config.server.docs,
-          ...createHealthChecks({ control, store, disk, isClosing: () => closing }),
+          ...createHealthChecks({ control, store, disk, isClosing: () => closing, sharedLimits }),
         }),
       ]),
     }),

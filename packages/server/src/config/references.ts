@@ -10,6 +10,7 @@ import { findRoleProblem } from "./check-role.ts";
 import { checkGuardrailRules } from "./guardrail-rules.ts";
 import { formatPath, type ConfigProblem, type SettingPath } from "./problem.ts";
 import { isObject } from "../json-object.ts";
+import { checkSharedLimits } from "./shared-limits.ts";
 import { checkTrustedProxies } from "./trusted-proxies.ts";
 import { problemIn, type YamlFile } from "./yaml-file.ts";
 
@@ -45,6 +46,7 @@ export function checkReferences(config: unknown, file: YamlFile | undefined): Co
   checkTrustedProxies(config, report);
   const ofRole = findRoleProblem(config);
   if (ofRole !== undefined) report(ofRole.path, ofRole.message);
+  checkSharedLimits(section("limits")["shared"], section("storage"), report);
   return problems;
 }
 

@@ -12,6 +12,8 @@ interface HealthParts {
   readonly disk: DiskSpace;
   /** Whether the server has begun to shut down. */
   isClosing(): boolean;
+  /** Why shared limits cannot be checked; absent: limits are not shared. */
+  readonly sharedLimits?: { problem(): string | undefined } | undefined;
 }
 
 export function createHealthChecks({
@@ -19,6 +21,7 @@ export function createHealthChecks({
   store,
   disk,
   isClosing,
+  sharedLimits,
 }: HealthParts): Pick<StatusParts, "readiness" | "informational" | "disabled"> {
   const checkWrites = createWriteProbe(control);
   const { disabled, reason } = store.state();
@@ -30,6 +33,7 @@ export function createHealthChecks({
     informational: async () => ({
       control_database_writes: await checkWrites(),
       data_disk: await checkDisk(disk),
+      ...(sharedLimits === undefined ? {} : { shared_limits: sharedLimits.problem() }),
       ...(disabled === true ? {} : checkStore(store)),
     }),
     disabled: disabled === true ? { telemetry_store: reason } : {},
