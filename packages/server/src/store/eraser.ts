@@ -145,6 +145,8 @@ export function createEraser({ connection, layout, requireVisible, forgetDescrip
             ? await findSummedHours(connection, { scope, removal: { table, condition, signal } })
             : [];
         await invalidateRollups(connection, { scope, signal }, summed);
+        await mutate(scope, { table, change: remove, condition }, signal);
+        // After the rows: an hour may have been summed in the meantime.
         for (const { hours, source } of summed) {
           const starts = hours.map(([seconds]) => seconds);
           for (let first = 0; first < starts.length; first += hoursPerStatement) {
@@ -154,8 +156,6 @@ export function createEraser({ connection, layout, requireVisible, forgetDescrip
               await mutate(scope, { table: sums, change: remove, condition: isSummed }, signal);
           }
         }
-        await mutate(scope, { table, change: remove, condition }, signal);
-        // An hour may have been summed in the meantime.
         await invalidateRollups(connection, { scope, signal }, summed);
       });
       if (table in tables && tables[table as TableName].identity !== undefined)
