@@ -27,6 +27,7 @@ import {
 } from "../packages/server/src/api/transcription.ts";
 import { SpeechRequest } from "../packages/server/src/api/speech-request.ts";
 import { SpeechWithBoundaries, VoiceList, WordBoundary } from "../packages/server/src/api/speech.ts";
+import { Deletion } from "../packages/server/src/api/deletions.ts";
 import { Usage } from "../packages/server/src/api/usage.ts";
 import { toOpenApi } from "../packages/server/src/api/openapi.ts";
 import { configPagesFolder, renderConfigPages } from "../packages/server/src/config/config-document.ts";
@@ -119,6 +120,11 @@ const files: Generated[] = [
         RoutedModel: RoutedModelObject.json,
         EngineStatus: EngineObject.json,
       }),
+    format: true,
+  },
+  {
+    path: "packages/console/src/api/deletion-types.ts",
+    render: () => renderClientTypes({ Deletion: Deletion.json }),
     format: true,
   },
 ];

@@ -22,6 +22,7 @@ export const commands: readonly CommandEntry[] = [
   { name: "org", load: async () => (await import("./commands/org.ts")).orgCommand },
   { name: "project", load: async () => (await import("./commands/project.ts")).projectCommand },
   { name: "key", load: async () => (await import("./commands/key.ts")).keyCommand },
+  { name: "delete", load: async () => (await import("./commands/delete.ts")).deleteCommand },
   { name: "doctor", load: async () => (await import("./commands/doctor.ts")).doctorCommand },
   { name: "completion", load: async () => (await import("./commands/completion.ts")).completionCommand },
 ];

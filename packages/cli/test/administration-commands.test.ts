@@ -231,3 +231,57 @@ describe("sounding org, project and key on a server", () => {
     );
   });
 });
+
+describe("sounding delete", () => {
+  /** A server with one organization and a deletion of two steps. */
+  async function startAdmin() {
+    const organization = { id: `org_${"0".repeat(32)}`, name: "acme" };
+    const requests: string[] = [];
+    let shown = 0;
+    const rows = { spans: 3, logs: 2, points: 1, distribution_points: 1 };
+    const server = createServer((request, response) => {
+      void text(request).then((body) => {
+        requests.push(`${request.method} ${request.url} ${body}`.trim());
+        const isDryRun = body.includes('"dry_run":true');
+        if (request.method === "GET" && request.url!.startsWith("/admin/v1/deletions/")) shown += 1;
+        const deletion = {
+          object: "deletion",
+          id: isDryRun ? null : "del_1",
+          kind: "telemetry",
+          status: isDryRun ? "dry_run" : shown > 0 ? "done" : "running",
+          rows,
+          hidden_at: null,
+        };
+        const isList = request.url!.startsWith("/admin/v1/organizations?");
+        const isOrganization = request.url === `/admin/v1/organizations/${organization.id}` && request.method === "GET";
+        const list = { data: [organization], has_more: false, last_id: null };
+        response.end(JSON.stringify(isList ? list : isOrganization ? organization : deletion));
+      });
+    });
+    await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const env = { SOUNDING_BASE_URL: `http://127.0.0.1:${port}`, SOUNDING_ADMIN_KEY: "sk-admin" };
+    return { env, requests, organization, [Symbol.dispose]: () => void server.close() };
+  }
+
+  test("counts with --dry-run, waits with --wait, and deletes nothing without a confirmation", async () => {
+    using admin = await startAdmin();
+    const { env, organization, requests } = admin;
+    const preview = await succeed<{ status: string }>("delete telemetry -o acme --conversation c1 --dry-run", env);
+    assert.equal(preview.status, "dry_run");
+    const selection = `"organization_id":"${organization.id}","conversation_id":"c1"`;
+    assert.equal(requests.at(-1), `POST /admin/v1/deletions {${selection},"dry_run":true}`);
+
+    const refused = await sounding("delete telemetry -o acme --conversation c1", env);
+    assert.equal(refused.code, 2);
+    assert.match(refused.stderr, /cannot be undone.*add --yes/);
+    assert.ok(!requests.includes(`POST /admin/v1/deletions {${selection}}`));
+
+    const done = await succeed<{ status: string }>("delete telemetry -o acme --conversation c1 --yes --wait", env);
+    assert.equal(done.status, "done");
+    assert.ok(requests.includes(`POST /admin/v1/deletions {${selection}}`));
+    await succeed(`delete org acme --yes`, env);
+    assert.equal(requests.at(-1), `DELETE /admin/v1/organizations/${organization.id}`);
+    assert.equal((await sounding("delete telemetry --conversation a --end-user b", env)).code, 2);
+  });
+});

@@ -15,6 +15,7 @@ import { chatRoutes } from "./chat/routes.ts";
 import { openDataDirectory } from "./data-directory.ts";
 import { createWebConsole } from "./console/console-routes.ts";
 import { programPath } from "./config/library-paths.ts";
+import { createDeletions } from "./deletions/deletions.ts";
 import { DiskSpace } from "./status/disk-space.ts";
 import { createHealthChecks } from "./status/health-checks.ts";
 import { createGuardrails } from "./guardrails/guardrails.ts";
@@ -75,12 +76,12 @@ import { watchEventLoop } from "./scheduling/event-loop-watch.ts";
 export async function startApp({ config, logger, version, observeRequest, onFirstStart }: AppOptions): Promise<App> {
   await using starting = new AsyncDisposableStack();
   const closeAtEnd = <T extends { close(): Promise<void> }>(part: T): T => starting.adopt(part, (each) => each.close());
-
   // Nothing is created if the port or the directory is in use.
   const bound = closeAtEnd(await bindPort(config.server));
   let closing = false;
   const { storage } = config;
   const { role } = config.server;
+  const runsJob = takes(role, "telemetry_read");
   const dataDirectory = resolve(storage.data_dir);
   const directory = closeAtEnd(await openDataDirectory(dataDirectory, logger));
   await directory.announce(reachableUrl(bound));
@@ -106,9 +107,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
           logger,
           observe: (report) => metrics.observeTelemetryWrite(report),
           requireRoom: () => disk.requireRoom(),
-          runJob: takes(role, "telemetry_read")
-            ? (name, run) => startSingletonJob({ control, name, logger, run })
-            : undefined,
+          runJob: runsJob ? (name, run) => startSingletonJob({ control, name, logger, run }) : undefined,
         })
       : createDisabledStore(),
   );
@@ -200,6 +199,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
       observer: metrics.alerts,
     }),
   );
+  const deletions = closeAtEnd(createDeletions({ control, store, settings: config.telemetry, runsJob, logger }));
   const webConsole = createWebConsole({ logger });
   const grpc = closeAtEnd(
     createGrpcServer({
@@ -255,6 +255,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
         ...webConsole.routes,
         ...tenancyRoutes(control, (subject) => limiter.usageOf(subject)),
         ...alertGroupRoutes(control),
+        ...deletions.routes,
         ...signIn.routes,
         ...statusRoutes({
           metrics,

@@ -43,7 +43,7 @@ export interface Project {
   name: string;
   /** How the project's telemetry is stored. */
   settings: {
-    /** Retention of the project's telemetry in days, 1 to 3650. */
+    /** Retention of the project's telemetry in days, 1 to 3650. A shorter one also deletes existing telemetry that is older, for good. */
     retention_days: number;
     /** Whether prompts and answers are recorded in telemetry. */
     record_content: boolean;

@@ -9,7 +9,7 @@ import { schema, type TypeOf } from "./schema.ts";
 const strict = { additionalProperties: false } as const;
 
 /** Identifiers start with a prefix for their kind and sort by creation time. */
-export const identifierPattern = "^(org|proj|key|agrp)_[0-9a-f]{32}$";
+export const identifierPattern = "^(org|proj|key|agrp|del)_[0-9a-f]{32}$";
 
 const name = (whose: string) =>
   Type.String({
@@ -79,7 +79,8 @@ const settingMembers = {
   retention_days: Type.Integer({
     minimum: 1,
     maximum: 3650,
-    description: "Retention of the project's telemetry in days, 1 to 3650.",
+    description:
+      "Retention of the project's telemetry in days, 1 to 3650. A shorter one also deletes existing telemetry that is older, for good.",
   }),
   record_content: Type.Boolean({ description: "Whether prompts and answers are recorded in telemetry." }),
 } satisfies Record<keyof ProjectSettings, TSchema>;

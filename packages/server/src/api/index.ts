@@ -1,6 +1,7 @@
 /** Lists all operations of the API. */
 import { adminOperations } from "./admin-operations.ts";
 import { alertGroupOperations } from "./alert-groups.ts";
+import { deletionOperations } from "./deletions.ts";
 import { modelAdminOperations } from "./admin-models.ts";
 import { validateKey } from "./authentication.ts";
 import { createChatCompletion } from "./chat.ts";
@@ -60,6 +61,7 @@ export const operations: readonly Operation[] = [
   ...sessionOperations,
   ...adminOperations,
   ...alertGroupOperations,
+  ...deletionOperations,
   ...modelAdminOperations,
   getHealth,
   getReadiness,

@@ -102,6 +102,10 @@ export const telemetry = Type.Object(
       600_000,
       "How long no row of an hour must have been written before the hour is summed. Keep it above a minute, and above `write_timeout_ms`.",
     ),
+    sweep_delay_ms: milliseconds(
+      60_000,
+      "How long after a deletion the server looks for rows that were on the way. Keep it above the longest request that sends telemetry, and above `write_timeout_ms`.",
+    ),
     slow_trace_ms: milliseconds(10_000, "Duration from which a span makes its trace one of `slow_traces`."),
     trace_presets: tracePresets,
     metric_presets: metricPresets,

@@ -16,4 +16,9 @@ export class DescriptionVersions {
     if (!describesOthers(table)) return;
     for (const id of organizationIds) this.#versions.set(id, this.of(id) + 1);
   }
+
+  /** Call it after rows that describe others were erased. */
+  erased(organizationId: string): void {
+    this.#versions.set(organizationId, this.of(organizationId) + 1);
+  }
 }

@@ -12,6 +12,9 @@ export function createDisabledStore(): Store {
     isKnown: () => false,
     open: refuse,
     remove: async () => refuse(),
+    get eraser() {
+      return refuse();
+    },
     state: () => ({ ready: false, disabled: true, reason: "Telemetry is switched off (telemetry.enabled is false)." }),
     queuedBytes: () => 0,
     journalBytes: () => 0,

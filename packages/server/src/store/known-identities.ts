@@ -32,6 +32,15 @@ export class KnownIdentities {
     this.#count += set.size - before;
   }
 
+  /** Forgets what is stored of an organization. */
+  forget(organizationId: string): void {
+    for (const [name, set] of this.#sets) {
+      if (!name.endsWith(` ${organizationId}`)) continue;
+      this.#sets.delete(name);
+      this.#count -= set.size;
+    }
+  }
+
   /** Rows with an identity record the day when they were last seen, which determines how long they are kept. */
   #forgetYesterday(): void {
     const day = Math.floor(this.#now() / dayMs);

@@ -1,7 +1,6 @@
 /** Assembles the store: the connection to the embedded engine or ClickHouse, the schema, the journal or the insert queue, the readers. */
 import { chmod, mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { abortable, abortReason } from "../abort.ts";
 import type { TelemetrySettings } from "../config/telemetry.ts";
 import type { Logger } from "../logger.ts";
 import { type Connection, createConnection, type Settings } from "./connection.ts";
@@ -12,13 +11,15 @@ import { superviseEngine, type SupervisedEngine } from "./embedded/supervised-en
 import { InsertQueue } from "./insert-queue.ts";
 import { joinBlocks } from "./join-blocks.ts";
 import { Journal } from "./journal/journal.ts";
+import { requireVisible } from "./journal/require-visible.ts";
 import { KnownIdentities } from "./known-identities.ts";
 import { Readiness } from "./readiness.ts";
 import { sumPastHours } from "./rollups/rollup-job.ts";
-import { type Insert, maximumDays, notWritten, requireFewDays, type RowWriter } from "./row-writer.ts";
+import { type Insert, maximumDays, requireFewDays, type RowWriter } from "./row-writer.ts";
 import { tables } from "./schema.ts";
 import { readPlaces, ReadLimiter } from "./read-limiter.ts";
 import { RowCaches } from "./row-cache.ts";
+import { createEraser } from "./eraser.ts";
 import type { Store, WriteReport } from "./store.ts";
 import type { Layout } from "./table-layout.ts";
 import { indexesBuiltByMerges, readableTables } from "./table-statements.ts";
@@ -200,20 +201,6 @@ async function openRowWriters(options: StoreOptions, destination: Destination): 
   return { journal, queue: settings.journal === "on" ? undefined : new InsertQueue(common) };
 }
 
-const removalWaitMs = 30_000;
-
-/** Rows in the journal cannot be deleted. @throws AppError overloaded if the store does not take them in time */
-async function requireVisible(journal: Journal, organizationId: string, signal: AbortSignal): Promise<void> {
-  const visible = journal.whenVisible(organizationId);
-  if (visible === undefined) return;
-  try {
-    await abortable(visible, AbortSignal.any([signal, AbortSignal.timeout(removalWaitMs)]));
-  } catch (cause) {
-    if (signal.aborted) throw abortReason(signal);
-    throw notWritten("The telemetry store does not accept rows, so none can be deleted. Retry later.", cause);
-  }
-}
-
 /**
  * Returns immediately; the store becomes ready in the background, and again after each failure.
  * @throws AppError internal if the folder cannot be created
@@ -254,7 +241,17 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const rollupJob = settings.rollups
     ? options.runJob?.("rollups", (signal) => sumPastHours(rollupOptions, signal))
     : undefined;
+  const eraser = createEraser({
+    connection,
+    layout,
+    requireVisible: (organizationId, signal) => requireVisible(journal, organizationId, signal),
+    forgetDescriptions(organizationId) {
+      known.forget(organizationId);
+      descriptionVersions.erased(organizationId);
+    },
+  });
   return {
+    eraser,
     async append(batch, appendOptions) {
       if (batch.rowCount === 0) return;
       requireFewDays(batch);

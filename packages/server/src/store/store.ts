@@ -2,6 +2,7 @@
  * The interface of the telemetry store: rows are appended for an organization and read only through a Scope.
  */
 import type { Scope } from "../tenant.ts";
+import type { Eraser } from "./erasure.ts";
 import type { ColumnBlock } from "./native-reader.ts";
 import type { RowCache } from "./row-cache.ts";
 import type { TableName } from "./schema.ts";
@@ -117,6 +118,8 @@ export interface Store {
   open(scope: Scope): TenantReader;
   /** Deletes rows of the scope's organization; resolves once no query returns them. @throws AppError as queries do */
   remove(scope: Scope, removal: Removal): Promise<void>;
+  /** Erases rows for good. */
+  readonly eraser: Eraser;
   state(): StoreState;
   /** Bytes of rows whose senders wait. */
   queuedBytes(): number;

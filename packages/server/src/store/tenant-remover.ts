@@ -26,8 +26,10 @@ interface TenantRemoval {
   readonly removal: Removal;
 }
 
+type RemovedRows = Pick<TenantRemoval, "removal" | "scope">;
+
 /** The condition of the rows, and its parameters. It compares the organization whatever the removal's condition says. */
-function rowsOf({ removal, scope }: TenantRemoval): {
+function rowsOf({ removal, scope }: RemovedRows): {
   readonly text: string;
   readonly parameters: Map<string, string>;
 } {
@@ -53,7 +55,7 @@ interface SummedHours {
   readonly hours: readonly (readonly [seconds: number, days: number])[];
 }
 
-async function findSummedHours(connection: Connection, tenantRemoval: TenantRemoval): Promise<SummedHours[]> {
+export async function findSummedHours(connection: Connection, tenantRemoval: RemovedRows): Promise<SummedHours[]> {
   const { removal } = tenantRemoval;
   const { parameters, text } = rowsOf(tenantRemoval);
   const found: SummedHours[] = [];
@@ -68,34 +70,41 @@ async function findSummedHours(connection: Connection, tenantRemoval: TenantRemo
   return found;
 }
 
+/** Hours in one statement, which keeps them within its limits. */
+const hoursPerStatement = 20_000;
+
 /** Makes queries read the rows themselves until their sums are made again. */
-async function invalidateRollups(
+export async function invalidateRollups(
   connection: Connection,
-  { removal, scope }: TenantRemoval,
+  { scope, signal }: { readonly scope: Scope; readonly signal: AbortSignal },
   summed: readonly SummedHours[],
 ): Promise<void> {
-  for (const { hours, source } of summed) {
-    await answerText(connection, {
-      text: touchHours,
-      parameters: new Map([
-        ["organization", scope.organizationId],
-        ["source", source],
-        ["hours", `[${hours.map(([seconds]) => seconds).join(",")}]`],
-        ["days", `[${hours.map(([, days]) => days).join(",")}]`],
-      ]),
-      settings: { distributed_foreground_insert: 1 },
-      signal: removal.signal,
-      timeoutMs,
-    });
+  for (const { hours: all, source } of summed) {
+    for (let first = 0; first < all.length; first += hoursPerStatement) {
+      const hours = all.slice(first, first + hoursPerStatement);
+      await answerText(connection, {
+        text: touchHours,
+        parameters: new Map([
+          ["organization", scope.organizationId],
+          ["source", source],
+          ["hours", `[${hours.map(([seconds]) => seconds).join(",")}]`],
+          ["days", `[${hours.map(([, days]) => days).join(",")}]`],
+        ]),
+        settings: { distributed_foreground_insert: 1 },
+        signal,
+        timeoutMs,
+      });
+    }
   }
 }
 
 /** @throws AppError as reading does */
 export async function removeRows(connection: Connection, tenantRemoval: TenantRemoval): Promise<void> {
-  const { signal } = tenantRemoval.removal;
+  const { removal, scope } = tenantRemoval;
+  const { signal } = removal;
   try {
     const summed = await findSummedHours(connection, tenantRemoval);
-    await invalidateRollups(connection, tenantRemoval, summed);
+    await invalidateRollups(connection, { scope, signal }, summed);
     await answerText(connection, {
       ...removalStatement(tenantRemoval),
       // The rows are gone on every replica when the statement ends.
@@ -104,7 +113,7 @@ export async function removeRows(connection: Connection, tenantRemoval: TenantRe
       timeoutMs,
     });
     // An hour may have been summed in the meantime.
-    await invalidateRollups(connection, tenantRemoval, summed);
+    await invalidateRollups(connection, { scope, signal }, summed);
   } catch (error) {
     throw toReadError(error, signal);
   }

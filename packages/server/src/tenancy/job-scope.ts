@@ -35,7 +35,15 @@ export async function openJobScope(
   const row = await control.read((database) =>
     activeOrganizations(database).where("id", "=", organizationId).executeTakeFirst(),
   );
-  if (row === undefined) return undefined;
+  return row === undefined ? undefined : scopeOf(row, { job, project });
+}
+
+/** The scope of the job that deletes data, also of organizations that are archived or no longer exist. */
+export function openDeletionScope(deletion: { readonly organizationId: string }): Scope {
+  return scopeOf({ id: deletion.organizationId, name: "" }, { job: "deletions", project: undefined });
+}
+
+function scopeOf(row: ActiveOrganization, { job, project }: Omit<JobScopeRequest, "organizationId">): Scope {
   return Scope.fromKey({
     job,
     keyId: job,

@@ -15,6 +15,7 @@ const migrations: Record<string, Migration> = {
   "0004_sessions": { up: createSessions },
   "0005_alerts": { up: createAlerts },
   "0006_limit_leases": { up: createLimitLeases },
+  "0007_deletions": { up: createDeletions },
 };
 
 async function createDirectoryTables(database: Kysely<unknown>): Promise<void> {
@@ -124,6 +125,29 @@ async function createAlerts({ schema }: Kysely<unknown>): Promise<void> {
     .addColumn("updated_at", "bigint", (column) => column.notNull())
     .addPrimaryKeyConstraint("alert_states_key", ["organization_id", "rule_group", "rule"])
     .execute();
+}
+
+/** Receipts outlive what they are about, so nothing refers to other tables. */
+async function createDeletions({ schema }: Kysely<unknown>): Promise<void> {
+  await schema
+    .createTable("deletions")
+    .addColumn("id", "text", (column) => column.primaryKey())
+    .addColumn("kind", "text", (column) => column.notNull())
+    .addColumn("organization_id", "text", (column) => column.notNull())
+    .addColumn("selection", "text", (column) => column.notNull())
+    .addColumn("requested_by", "text", (column) => column.notNull())
+    .addColumn("status", "text", (column) => column.notNull())
+    .addColumn("rows", "text", (column) => column.notNull())
+    .addColumn("error", "text")
+    .addColumn("attempts", "integer", (column) => column.notNull())
+    .addColumn("created_at", "bigint", (column) => column.notNull())
+    .addColumn("started_at", "bigint")
+    .addColumn("hidden_at", "bigint")
+    .addColumn("swept_at", "bigint")
+    .addColumn("erased_at", "bigint")
+    .addColumn("retry_at", "bigint")
+    .execute();
+  await schema.createIndex("deletions_organization").on("deletions").columns(["organization_id", "id"]).execute();
 }
 
 /**

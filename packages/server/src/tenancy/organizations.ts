@@ -95,28 +95,31 @@ export async function updateOrganization(
  * @throws AppError not_found, or conflict when no operator's key would be left
  */
 export async function archiveOrganization(control: ControlDatabase, id: string): Promise<Organization> {
-  return control.change(async (transaction) => {
-    const row = await requireOrganization(transaction, id);
-    if (row.archived_at !== null) return toOrganization(row);
-    const now = nowSeconds();
-    const archived = { archived_at: now };
-    await requireRemainingOperator(transaction, async () => {
-      await transaction.updateTable("organizations").set(archived).where("id", "=", id).execute();
-      await transaction
-        .updateTable("projects")
-        .set(archived)
-        .where("organization_id", "=", id)
-        .where("archived_at", "is", null)
-        .execute();
-      await transaction
-        .updateTable("keys")
-        .set({ revoked_at: now })
-        .where("organization_id", "=", id)
-        .where("revoked_at", "is", null)
-        .execute();
-    });
-    return toOrganization({ ...row, ...archived });
+  return control.change((transaction) => archiveOrganizationIn(transaction, id));
+}
+
+/** Like `archiveOrganization`, in a transaction. */
+export async function archiveOrganizationIn(transaction: Writer, id: string): Promise<Organization> {
+  const row = await requireOrganization(transaction, id);
+  if (row.archived_at !== null) return toOrganization(row);
+  const now = nowSeconds();
+  const archived = { archived_at: now };
+  await requireRemainingOperator(transaction, async () => {
+    await transaction.updateTable("organizations").set(archived).where("id", "=", id).execute();
+    await transaction
+      .updateTable("projects")
+      .set(archived)
+      .where("organization_id", "=", id)
+      .where("archived_at", "is", null)
+      .execute();
+    await transaction
+      .updateTable("keys")
+      .set({ revoked_at: now })
+      .where("organization_id", "=", id)
+      .where("revoked_at", "is", null)
+      .execute();
   });
+  return toOrganization({ ...row, ...archived });
 }
 
 async function requireOrganization(database: Reader, id: string): Promise<OrganizationRow> {

@@ -5,6 +5,7 @@ import { AppError } from "../errors.ts";
 import type { ProjectSettings } from "../tenant.ts";
 import type { ControlDatabase, Reader, Writer } from "./control-database.ts";
 import { rejectNameConflict } from "./database-error.ts";
+import { insertDeletion } from "./deletions.ts";
 import { newIdentifier, requireNotArchived, requireActiveOrganization, nowSeconds } from "./row-values.ts";
 import { requireRemainingOperator } from "./operators.ts";
 import { contains, toPage, type PageRequest } from "./list-query.ts";
@@ -65,13 +66,31 @@ export async function insertProject(transaction: Writer, input: NewProject): Pro
   return toProject(row);
 }
 
-/** @throws AppError not_found, or conflict when it is archived */
-export async function updateProject(control: ControlDatabase, id: string, input: ProjectUpdate): Promise<Project> {
+/**
+ * A shorter retention also deletes telemetry that is older.
+ * @param requestedBy the caller's key
+ * @throws AppError not_found, or conflict when it is archived
+ */
+export async function updateProject(
+  control: ControlDatabase,
+  id: string,
+  { requestedBy, settings: changes }: ProjectUpdate & { readonly requestedBy: string },
+): Promise<Project> {
   return control.change(async (transaction) => {
     const row = await requireProject(transaction, id);
     requireNotArchived(row);
-    const settings = JSON.stringify({ ...parseSettings(row.settings), ...input.settings });
+    const before = parseSettings(row.settings);
+    const after = { ...before, ...changes };
+    const settings = JSON.stringify(after);
     await transaction.updateTable("projects").set({ settings }).where("id", "=", id).execute();
+    if (after.retention_days < before.retention_days) {
+      await insertDeletion(transaction, {
+        kind: "retention",
+        organizationId: row.organization_id,
+        selection: { project_name: row.name, retention_days: after.retention_days },
+        requestedBy,
+      });
+    }
     return toProject({ ...row, settings });
   });
 }
@@ -81,21 +100,24 @@ export async function updateProject(control: ControlDatabase, id: string, input:
  * @throws AppError not_found, or conflict when no operator's key would be left
  */
 export async function archiveProject(control: ControlDatabase, id: string): Promise<Project> {
-  return control.change(async (transaction) => {
-    const row = await requireProject(transaction, id);
-    if (row.archived_at !== null) return toProject(row);
-    const now = nowSeconds();
-    await requireRemainingOperator(transaction, async () => {
-      await transaction.updateTable("projects").set({ archived_at: now }).where("id", "=", id).execute();
-      await transaction
-        .updateTable("keys")
-        .set({ revoked_at: now })
-        .where("project_id", "=", id)
-        .where("revoked_at", "is", null)
-        .execute();
-    });
-    return toProject({ ...row, archived_at: now });
+  return control.change((transaction) => archiveProjectIn(transaction, id));
+}
+
+/** Like `archiveProject`, in a transaction. */
+export async function archiveProjectIn(transaction: Writer, id: string): Promise<Project> {
+  const row = await requireProject(transaction, id);
+  if (row.archived_at !== null) return toProject(row);
+  const now = nowSeconds();
+  await requireRemainingOperator(transaction, async () => {
+    await transaction.updateTable("projects").set({ archived_at: now }).where("id", "=", id).execute();
+    await transaction
+      .updateTable("keys")
+      .set({ revoked_at: now })
+      .where("project_id", "=", id)
+      .where("revoked_at", "is", null)
+      .execute();
   });
+  return toProject({ ...row, archived_at: now });
 }
 
 export function parseSettings(text: string): ProjectSettings {

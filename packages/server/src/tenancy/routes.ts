@@ -104,7 +104,7 @@ function projectRoutes(control: ControlDatabase): Route[] {
     route(getProjectOperation, async ({ scope, path }) => json(await reachableProject(control, scope, path))),
     route(updateProjectOperation, async ({ scope, path, body }) => {
       const { id } = await reachableProject(control, scope, path);
-      return json(await updateProject(control, id, body));
+      return json(await updateProject(control, id, { ...body, requestedBy: scope.key.keyId }));
     }),
     route(archiveProjectOperation, async ({ scope, path }) => {
       const { id } = await reachableProject(control, scope, path);

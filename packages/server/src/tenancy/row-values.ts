@@ -8,7 +8,7 @@ import { AppError } from "../errors.ts";
 import type { Limits } from "../tenant.ts";
 import type { Reader } from "./control-database.ts";
 
-export type IdentifierKind = "org" | "proj" | "key" | "sess" | "agrp";
+export type IdentifierKind = "org" | "proj" | "key" | "sess" | "agrp" | "del";
 
 /**
  * A new identifier such as `org_0193…`: 12 hex digits of UNIX milliseconds and 20 random ones. Identifiers sort by

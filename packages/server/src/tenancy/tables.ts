@@ -1,6 +1,6 @@
 /**
  * The tables of the control database for Kysely. Columns have the names of the admin API. Times are UNIX seconds, booleans
- * are 0 or 1. `limits`, `settings`, `permissions`, `allowed_models`, `definition` and `state` are JSON in text columns, which both
+ * are 0 or 1. `limits`, `settings`, `permissions`, `allowed_models`, `definition`, `state`, `selection` and `rows` are JSON in text columns, which both
  * databases store alike; no query reads inside them.
  */
 
@@ -95,6 +95,32 @@ interface AlertStateTable {
   updated_at: number;
 }
 
+/** A deletion of data, and its receipt. */
+interface DeletionTable {
+  id: string;
+  /** One of `deletionKinds`. */
+  kind: string;
+  organization_id: string;
+  /** JSON: what is deleted. No content; IDs of conversations and end users as hashes. */
+  selection: string;
+  /** The key that asked for it. */
+  requested_by: string;
+  status: "pending" | "running" | "failed" | "done";
+  /** JSON: number of deleted rows by table. */
+  rows: string;
+  error: string | null;
+  /** Attempts that failed since the last progress. */
+  attempts: number;
+  created_at: number;
+  started_at: number | null;
+  /** Queries no longer return the rows. */
+  hidden_at: number | null;
+  /** Rows that were on the way are deleted as well; by the clock of the telemetry store. */
+  swept_at: number | null;
+  erased_at: number | null;
+  retry_at: number | null;
+}
+
 /** One row, written to check that the database accepts writes. */
 interface WriteProbeTable {
   id: number;
@@ -110,5 +136,6 @@ export interface ControlTables {
   sign_in_codes: SignInCodeTable;
   alert_groups: AlertGroupTable;
   alert_states: AlertStateTable;
+  deletions: DeletionTable;
   write_probe: WriteProbeTable;
 }

@@ -46,7 +46,10 @@ onEachDatabase("the directory", ({ open }) => {
     assert.deepEqual(changed.allowed_models, ["gpt-*"]);
     assert.equal((await updateOrganization(control, id, { allowed_models: null })).allowed_models, null);
     const [project] = (await listProjects(control, { organizationId: id, limit: 1 })).data;
-    const { settings } = await updateProject(control, project!.id, { settings: { record_content: true } });
+    const { settings } = await updateProject(control, project!.id, {
+      settings: { record_content: true },
+      requestedBy: "key_1",
+    });
     assert.deepEqual(settings, { retention_days: 30, record_content: true });
   });
 
@@ -205,7 +208,7 @@ onEachDatabase("the directory", ({ open }) => {
       () => getOrganization(control, "org_x' or '1'='1"),
       () => getKey(control, "key_none"),
       () => createKey(control, { organizationId: "org_none", name: "k" }),
-      () => updateProject(control, "proj_none", {}),
+      () => updateProject(control, "proj_none", { requestedBy: "key_1" }),
       () => archiveProject(control, "proj_none"),
       () => revokeKey(control, "key_none"),
     ]) {

@@ -27,7 +27,7 @@ onEachDatabase("a project's settings", ({ open }) => {
     assert.ok(!(settingsOf(bot) instanceof Promise), "a hit is at once");
     assert.deepEqual(await settingsOf(scope(globex.id, "bot")), defaults);
 
-    await updateProject(control, project.id, { settings: { retention_days: 5 } });
+    await updateProject(control, project.id, { settings: { retention_days: 5 }, requestedBy: "key_1" });
     assert.deepEqual(await settingsOf(bot), { retention_days: 5, record_content: true });
     await archiveProject(control, project.id);
     assert.deepEqual(await settingsOf(bot), defaults);

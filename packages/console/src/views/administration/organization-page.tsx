@@ -1,4 +1,5 @@
 /** One organization: limits with their usage, models, projects and keys. */
+import { useSignal } from "@preact/signals";
 import type { Organization } from "../../api/admin-types.ts";
 import { request } from "../../api/request.ts";
 import { formatTime } from "../../design/format.ts";
@@ -6,6 +7,8 @@ import { Notice } from "../../design/states.tsx";
 import { href } from "../../state/address.ts";
 import { session } from "../../state/session.ts";
 import { ConfirmDialog } from "./confirm-dialog.tsx";
+import { DeleteDataDialog } from "./delete-data-dialog.tsx";
+import { DeletionList } from "./deletion-list.tsx";
 import { closeDialog, isDialogOpen, showDialog } from "./dialogs.ts";
 import { Fact, Facts, IdFact, ObjectPage, useObject } from "./object-page.tsx";
 import { OrganizationDialog } from "./organization-dialog.tsx";
@@ -14,6 +17,7 @@ import { UsageBars } from "./usage-bars.tsx";
 export function OrganizationPage({ id }: { readonly id: string }) {
   const query = useObject<Organization>(`organizations/${id}`);
   const operator = session.value?.operator === true;
+  const deletions = useSignal(0);
   const finish = () => {
     closeDialog();
     query.reload();
@@ -22,19 +26,23 @@ export function OrganizationPage({ id }: { readonly id: string }) {
     <ObjectPage
       query={query}
       kind="organizations"
-      actions={({ archived_at }) =>
-        operator &&
-        archived_at === null && (
-          <>
+      actions={({ archived_at }) => (
+        <>
+          {operator && archived_at === null && (
             <button type="button" class="button" onClick={() => showDialog("edit")}>
               Edit
             </button>
+          )}
+          <button type="button" class="button danger" onClick={() => showDialog("delete_data")}>
+            Delete data
+          </button>
+          {operator && archived_at === null && (
             <button type="button" class="button danger" onClick={() => showDialog("archive")}>
               Archive
             </button>
-          </>
-        )
-      }
+          )}
+        </>
+      )}
     >
       {(organization) => (
         <>
@@ -58,6 +66,17 @@ export function OrganizationPage({ id }: { readonly id: string }) {
           </Facts>
           <h2>Limits and current usage</h2>
           <UsageBars path={`organizations/${id}`} />
+          <DeletionList organizationId={id} version={deletions.value} />
+          {isDialogOpen("delete_data") && (
+            <DeleteDataDialog
+              organization={organization}
+              onClose={closeDialog}
+              onDone={() => {
+                closeDialog();
+                deletions.value += 1;
+              }}
+            />
+          )}
           {operator && isDialogOpen("edit") && (
             <OrganizationDialog organization={organization} onClose={closeDialog} onDone={finish} />
           )}

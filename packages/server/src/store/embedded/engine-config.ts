@@ -12,6 +12,10 @@ const mergeTreeSettings = {
   min_bytes_for_wide_part: 134_217_728,
   // Statistics of columns, which none of our statements uses.
   auto_statistics_types: "",
+  // How often files that were replaced are removed, in seconds; the default is up to five minutes.
+  cleanup_delay_period: 10,
+  cleanup_delay_period_random_add: 3,
+  max_cleanup_delay_period: 10,
 } as const;
 
 /** The content of the engine's configuration file. */

@@ -187,3 +187,8 @@ FORMAT JSONCompactEachRow`;
 export const touchHours = `INSERT INTO row_touches
 SELECT {organization:String}, {source:String}, toDateTime(touched.1, 'UTC'), toUnixTimestamp64Nano(now64(9)), touched.2
 FROM (SELECT arrayJoin(arrayZip({hours:Array(UInt32)}, {days:Array(UInt16)})) AS touched)`;
+
+/** The same for all hours of an organization. Parameters: organization. */
+export const touchOrganization = `INSERT INTO row_touches
+SELECT organization, source, hour, toUnixTimestamp64Nano(now64(9)), max(days) AS days
+FROM row_touches WHERE organization = {organization:String} GROUP BY organization, source, hour`;

@@ -1,0 +1,89 @@
+/** Deletes organizations and projects: archives them at once, and removes their rows once their telemetry is gone. */
+import type { Deletion } from "../api/deletions.ts";
+import { AppError } from "../errors.ts";
+import type { ControlDatabase, Reader, Writer } from "./control-database.ts";
+import { insertDeletion } from "./deletions.ts";
+import { archiveOrganizationIn } from "./organizations.ts";
+import { archiveProjectIn } from "./projects.ts";
+
+/**
+ * Archives the organization, which revokes its keys, and adds its deletion.
+ * @throws AppError not_found, or conflict when no operator's key would be left
+ */
+export async function beginOrganizationDeletion(
+  control: ControlDatabase,
+  organizationId: string,
+  requestedBy: string,
+): Promise<Deletion> {
+  return control.change(async (transaction) => {
+    await archiveOrganizationIn(transaction, organizationId);
+    return await insertDeletion(transaction, { kind: "organization", organizationId, selection: {}, requestedBy });
+  });
+}
+
+/** @throws AppError not_found, or conflict when another project has the name, and so the same telemetry */
+export async function beginProjectDeletion(
+  control: ControlDatabase,
+  projectId: string,
+  requestedBy: string,
+): Promise<Deletion> {
+  return control.change(async (transaction) => {
+    const { name, organization_id: organizationId } = await archiveProjectIn(transaction, projectId);
+    const other = await transaction
+      .selectFrom("projects")
+      .select("id")
+      .where("organization_id", "=", organizationId)
+      .where("name", "=", name)
+      .where("id", "!=", projectId)
+      .executeTakeFirst();
+    if (other !== undefined) {
+      throw new AppError(
+        "conflict",
+        `The project ${other.id} has the name ${JSON.stringify(name)} too, so their telemetry cannot be told apart. Delete telemetry by time instead.`,
+      );
+    }
+    const selection = { project_id: projectId, project_name: name };
+    return await insertDeletion(transaction, { kind: "project", organizationId, selection, requestedBy });
+  });
+}
+
+/** Idempotent. The numbers of tokens of the project's keys stay: the organization's monthly budget includes them. */
+export async function removeProject(control: ControlDatabase, projectId: string): Promise<void> {
+  await control.change(async (transaction) => {
+    await removeKeys(transaction, (database) =>
+      database.selectFrom("keys").select("id").where("project_id", "=", projectId),
+    );
+    await transaction.deleteFrom("projects").where("id", "=", projectId).execute();
+  });
+}
+
+/** Idempotent. */
+export async function removeOrganization(control: ControlDatabase, organizationId: string): Promise<void> {
+  await control.change(async (transaction) => {
+    await removeKeys(transaction, (database) =>
+      database.selectFrom("keys").select("id").where("organization_id", "=", organizationId),
+    );
+    for (const table of ["alert_states", "alert_groups", "token_usage", "projects"] as const)
+      await transaction.deleteFrom(table).where("organization_id", "=", organizationId).execute();
+    await transaction.deleteFrom("organizations").where("id", "=", organizationId).execute();
+  });
+}
+
+/** Removes keys with the sessions and sign-in codes that use them. */
+async function removeKeys(
+  transaction: Writer,
+  selected: (database: Reader) => ReturnType<typeof keyIds>,
+): Promise<void> {
+  const keys = selected(transaction);
+  for (const table of ["sessions", "sign_in_codes"] as const) {
+    await transaction
+      .deleteFrom(table)
+      .where((where) => where.or([where("key_id", "in", keys), where("operator_key_id", "in", keys)]))
+      .execute();
+  }
+  await transaction.deleteFrom("keys").where("id", "in", keys).execute();
+}
+
+function keyIds(database: Reader) {
+  return database.selectFrom("keys").select("id");
+}
