@@ -16,6 +16,8 @@ const migrations: Record<string, Migration> = {
   "0005_alerts": { up: createAlerts },
 };
 
+export const knownMigrations: readonly string[] = Object.keys(migrations);
+
 async function createDirectoryTables(database: Kysely<unknown>): Promise<void> {
   const { schema } = database;
   await schema
@@ -123,6 +125,26 @@ async function createAlerts({ schema }: Kysely<unknown>): Promise<void> {
     .addColumn("updated_at", "bigint", (column) => column.notNull())
     .addPrimaryKeyConstraint("alert_states_key", ["organization_id", "rule_group", "rule"])
     .execute();
+}
+
+export interface MigrationState {
+  readonly applied: readonly string[];
+  readonly pending: readonly string[];
+  /** Those of a newer version, with which this one can work. */
+  readonly later: readonly string[];
+}
+
+/**
+ * @param database undefined: one that does not exist yet
+ * @throws Error if a newer version migrated the database so that this one cannot work with it
+ */
+export async function readMigrationState(database: Kysely<ControlTables> | undefined): Promise<MigrationState> {
+  if (database === undefined) return { applied: [], pending: knownMigrations, later: [] };
+  const later = Object.keys(await findLaterMigrations(database, new Set(knownMigrations)));
+  const getMigrations = async () => migrations;
+  const infos = await new Migrator({ db: database, provider: { getMigrations } }).getMigrations();
+  const applied = infos.filter(({ executedAt }) => executedAt !== undefined).map(({ name }) => name);
+  return { applied: [...applied, ...later], pending: knownMigrations.filter((name) => !applied.includes(name)), later };
 }
 
 /**
