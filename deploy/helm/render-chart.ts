@@ -21,6 +21,8 @@ const refused: Readonly<Record<string, string>> = {
   "replicas=2,database.existingSecret=a": "set clickhouse.url",
   "persistence.enabled=false": "keys would be lost",
   "persistence.enabled=false,database.existingSecret=a": "telemetry would be lost",
+  "migration.enabled=true": "set database.existingSecret",
+  "migration.enabled=true,database.existingSecret=a": "set clickhouse.url",
   "image.slim=true": "has no telemetry store",
   "ingress.enabled=true": "ingress.hosts is empty",
   "replica=2": "additional properties 'replica' not allowed",

@@ -29,6 +29,7 @@ interface Variable {
 
 interface Container {
   readonly image: string;
+  readonly args?: readonly string[];
   readonly env?: readonly Variable[];
   readonly ports?: readonly { readonly name: string; readonly containerPort: number }[];
   readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string }[];
@@ -52,7 +53,11 @@ interface PodSpec {
 
 interface Manifest {
   readonly kind: string;
-  readonly metadata: { readonly name: string; readonly labels: Readonly<Record<string, string>> };
+  readonly metadata: {
+    readonly name: string;
+    readonly labels: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
   readonly data?: Readonly<Record<string, string>>;
   readonly spec: Readonly<Record<string, unknown>>;
 }
@@ -121,7 +126,8 @@ describe("the chart rendered for", () => {
 
     test(`${name} runs unprivileged, with the image's user, port and volume`, async () => {
       const pods = (await rendered(name)).map(podOf).filter((pod) => pod !== undefined);
-      assert.equal(pods.length, 2);
+      // The server and the test of the release; in the fleet also the migration.
+      assert.equal(pods.length, name === "fleet" ? 3 : 2);
       for (const pod of pods) {
         assert.deepEqual([pod.automountServiceAccountToken, pod.enableServiceLinks], [false, false]);
         const { runAsNonRoot, runAsUser, seccompProfile } = pod.securityContext;
@@ -175,6 +181,23 @@ describe("the chart rendered for", () => {
     assert.ok(kinds.includes("Deployment") && kinds.includes("HorizontalPodAutoscaler"), kinds.join());
     const { env = [] } = manifests.map(podOf).find((pod) => pod !== undefined)!.containers[0];
     assert.deepEqual(env.find(({ name }) => name === "SOUNDING_TELEMETRY_JOURNAL")?.value, "off");
+  });
+
+  test("a job migrates the fleet's databases before its servers are upgraded, with the same settings", async () => {
+    const manifests = await rendered("fleet");
+    const job = manifests.find(({ kind }) => kind === "Job")!;
+    const hooks = manifests.filter(
+      ({ metadata }) => metadata.annotations?.["helm.sh/hook"] === "pre-install,pre-upgrade",
+    );
+    assert.deepEqual(hooks.map(({ kind }) => kind).toSorted(), ["ConfigMap", "Job"]);
+    const server = manifests.map(podOf).find((pod) => pod !== undefined);
+    const migration = podOf(job)!.containers[0];
+    assert.deepEqual([migration.args, migration.image], [["migrate"], server!.containers[0].image]);
+    const served = new Map(server!.containers[0].env!.map((each) => [each.name, each]));
+    for (const each of migration.env!) assert.deepEqual(each, served.get(each.name), each.name);
+    assert.ok(migration.env!.some(({ name }) => name === "DATABASE_URL"));
+    const [config, own] = manifests.filter(({ kind }) => kind === "ConfigMap");
+    assert.deepEqual(own!.data, config!.data);
   });
 
   test("Prometheus scrapes each server once", async () => {

@@ -23,6 +23,9 @@ export const commands: readonly CommandEntry[] = [
   { name: "project", load: async () => (await import("./commands/project.ts")).projectCommand },
   { name: "key", load: async () => (await import("./commands/key.ts")).keyCommand },
   { name: "delete", load: async () => (await import("./commands/delete.ts")).deleteCommand },
+  { name: "backup", load: async () => (await import("./commands/backup.ts")).backupCommand },
+  { name: "restore", load: async () => (await import("./commands/restore.ts")).restoreCommand },
+  { name: "migrate", load: async () => (await import("./commands/migrate.ts")).migrateCommand },
   { name: "doctor", load: async () => (await import("./commands/doctor.ts")).doctorCommand },
   { name: "completion", load: async () => (await import("./commands/completion.ts")).completionCommand },
 ];

@@ -28,8 +28,19 @@ interface Holder {
 
 /** @throws AppError internal if the directory cannot be created, or if another server uses it */
 export async function openDataDirectory(path: string, logger: Logger): Promise<DataDirectory> {
+  const directory = await tryOpenDataDirectory(path, logger);
+  if (directory !== undefined) return directory;
+  throw new AppError(
+    "internal",
+    `The data directory ${path} is in use by another Sounding server${await describeHolder(path)}. Stop that server, or set another directory with --data-dir, storage.data_dir or SOUNDING_DATA_DIR.`,
+  );
+}
+
+/** Undefined if another process uses the directory. @throws AppError internal if it cannot be created */
+export async function tryOpenDataDirectory(path: string, logger: Logger): Promise<DataDirectory | undefined> {
   await create(path);
-  const release = await lock(path, logger);
+  const release = lock(path, logger);
+  if (release === undefined) return undefined;
   const holder: Holder = { pid: process.pid, host: hostname() };
   const file = join(path, holderFile);
   // A full disk must not prevent the start: the file is only for the error message of others.
@@ -59,8 +70,8 @@ async function create(path: string): Promise<void> {
 /** https://sqlite.org/rescode.html#busy */
 const busy = 5;
 
-/** @returns a function that releases the lock */
-async function lock(path: string, logger: Logger): Promise<() => void> {
+/** @returns a function that releases the lock; undefined if another process holds it */
+function lock(path: string, logger: Logger): (() => void) | undefined {
   let database: DatabaseSync | undefined;
   try {
     database = new DatabaseSync(join(path, lockFile), { timeout: 0 });
@@ -74,11 +85,7 @@ async function lock(path: string, logger: Logger): Promise<() => void> {
       logger.warn({ error, data_dir: path }, "the data directory cannot be locked; start no second server on it");
       return () => {};
     }
-    throw new AppError(
-      "internal",
-      `The data directory ${path} is in use by another Sounding server${await describeHolder(path)}. Stop that server, or set another directory with --data-dir, storage.data_dir or SOUNDING_DATA_DIR.`,
-      { cause: error },
-    );
+    return undefined;
   }
 }
 

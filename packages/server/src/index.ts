@@ -17,3 +17,7 @@ export type { PlannedModel } from "./model-files/plan-models.ts";
 export { planOf } from "./routing/model-folder.ts";
 export { pullModel } from "./model-files/pull-model.ts";
 export type { PulledFile } from "./model-files/pull-options.ts";
+export { createBackup, type MaintenanceProgress } from "./maintenance/create-backup.ts";
+export { checkBackup } from "./maintenance/read-backup.ts";
+export { restoreBackup } from "./maintenance/restore-backup.ts";
+export { migrateInstallation } from "./maintenance/migrate-installation.ts";

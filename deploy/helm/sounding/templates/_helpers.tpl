@@ -31,6 +31,23 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{ .Values.persistence.enabled | ternary "StatefulSet" "Deployment" }}
 {{- end -}}
 
+{{- /* Environment variables with the addresses of the databases. */ -}}
+{{- define "sounding.databases" -}}
+{{- if .Values.database.existingSecret }}
+- name: DATABASE_URL
+  valueFrom:
+    secretKeyRef: { name: {{ .Values.database.existingSecret }}, key: {{ .Values.database.key }} }
+{{- end }}
+{{- if .Values.clickhouse.url }}
+- { name: SOUNDING_CLICKHOUSE_URL, value: {{ .Values.clickhouse.url | quote }} }
+- { name: SOUNDING_CLICKHOUSE_USER, value: {{ .Values.clickhouse.user | quote }} }
+- { name: SOUNDING_CLICKHOUSE_DATABASE, value: {{ .Values.clickhouse.database | quote }} }
+{{- with .Values.clickhouse.cluster }}
+- { name: SOUNDING_CLICKHOUSE_CLUSTER, value: {{ . | quote }} }
+{{- end }}
+{{- end }}
+{{- end -}}
+
 {{- /* "true" if more than one server may run. */ -}}
 {{- define "sounding.isFleet" -}}
 {{- if or .Values.autoscaling.enabled (gt (int .Values.replicas) 1) }}true{{ end -}}
@@ -50,6 +67,12 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end -}}
 {{- if and (not .Values.persistence.enabled) $hasTelemetry (not .Values.clickhouse.url) -}}
 {{- fail "Without a volume, telemetry would be lost: set clickhouse.url, or config.telemetry.enabled to false." -}}
+{{- end -}}
+{{- if and .Values.migration.enabled (not .Values.database.existingSecret) -}}
+{{- fail "The migration job needs a control database that it can reach: set database.existingSecret." -}}
+{{- end -}}
+{{- if and .Values.migration.enabled $hasTelemetry (not .Values.clickhouse.url) -}}
+{{- fail "The migration job needs a telemetry store that it can reach: set clickhouse.url, or config.telemetry.enabled to false." -}}
 {{- end -}}
 {{- if and .Values.ingress.enabled (not .Values.ingress.hosts) -}}
 {{- fail "ingress.hosts is empty: name at least one host." -}}

@@ -2,6 +2,7 @@
  * Talks to ClickHouse over its HTTP interface (https://clickhouse.com/docs/interfaces/http). The requests are the same for a
  * remote server and for the embedded store on its Unix socket.
  */
+import { open } from "node:fs/promises";
 import type { IncomingHttpHeaders } from "node:http";
 import { pipeline, type Readable } from "node:stream";
 import { createZstdDecompress, constants, zstdCompress } from "node:zlib";
@@ -37,6 +38,11 @@ export interface InsertRequest {
   readonly signal: AbortSignal;
 }
 
+export interface FileInsertRequest extends ReadRequest {
+  /** A file of the Native format, compressed with zstd. */
+  readonly path: string;
+}
+
 export interface ReadRequest {
   readonly text: string;
   /** Encoded values by name. */
@@ -52,6 +58,8 @@ export interface Connection {
   command(text: string, signal: AbortSignal): Promise<string>;
   /** Resolves when the rows are durable. @throws StoreError */
   insert(request: InsertRequest): Promise<void>;
+  /** Sends a file's rows to a remote server; `text` is the insert. Resolves when they are durable. @throws StoreError */
+  insertFile(request: FileInsertRequest): Promise<void>;
   /** The response's bytes in the format that the settings name. @throws StoreError, also in the middle of the bytes */
   read(request: ReadRequest): Promise<AsyncIterable<Uint8Array>>;
   close(): Promise<void>;
@@ -60,7 +68,7 @@ export interface Connection {
 interface Call {
   readonly path: string;
   readonly method: "GET" | "POST";
-  readonly body?: Uint8Array | string | undefined;
+  readonly body?: Uint8Array | string | Readable | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
 }
@@ -82,6 +90,15 @@ function search(parameters: Readonly<Record<string, string | number>>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) query.append(name, String(value));
   return query.toString();
+}
+
+function boundValues(parameters: ReadonlyMap<string, string>): Record<string, string> {
+  return Object.fromEntries([...parameters].map(([name, value]) => [`param_${name}`, value]));
+}
+
+/** A server that fails after it started to respond to an insert reports that in the body. */
+function requireNoError(answer: string): void {
+  if (answer.trim() !== "") throw StoreError.fromAnswer(Number(/Code: (\d+)/.exec(answer)?.[1] ?? 1), answer);
 }
 
 function decoded(body: Readable, headers: IncomingHttpHeaders): Readable {
@@ -184,12 +201,22 @@ export function createConnection(options: ConnectionOptions): Connection {
         headers: options.compression ? { "content-encoding": "zstd" } : {},
         signal,
       });
-      // A server that fails after it started to respond reports that in the body.
-      if (answer.trim() !== "") throw StoreError.fromAnswer(Number(/Code: (\d+)/.exec(answer)?.[1] ?? 1), answer);
+      requireNoError(answer);
+    },
+    async insertFile({ text, parameters, settings, path, signal }) {
+      const query = search({ ...common, ...settings, ...boundValues(parameters), query: text });
+      await using file = await open(path);
+      const answer = await readAll({
+        path: `/?${query}`,
+        method: "POST",
+        body: file.createReadStream({ autoClose: false }),
+        headers: { "content-encoding": "zstd" },
+        signal,
+      });
+      requireNoError(answer);
     },
     async read({ text, parameters, settings, signal }) {
-      const bound = Object.fromEntries([...parameters].map(([name, value]) => [`param_${name}`, value]));
-      const path = `/?${search({ ...common, ...settings, ...bound })}`;
+      const path = `/?${search({ ...common, ...settings, ...boundValues(parameters) })}`;
       if (path.length > maximumPathLength)
         throw new StoreError("The statement's parameters are too long.", { outlook: "too_large" });
       return bytesOf(await call({ path, method: "POST", body: text, signal }), signal);

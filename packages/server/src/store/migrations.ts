@@ -47,6 +47,11 @@ const migrations: readonly Migration[] = [
 
 export const schemaVersion = Math.max(...migrations.map(({ version }) => version));
 
+/** The steps that a store of this version lacks. */
+export function pendingSteps(storedVersion: number): string[] {
+  return migrations.filter(({ version }) => version > storedVersion).map(({ name, version }) => `${version}: ${name}`);
+}
+
 function createLedger(layout: Layout): string {
   const engine =
     layout.cluster === undefined
@@ -55,34 +60,48 @@ function createLedger(layout: Layout): string {
   return `CREATE TABLE IF NOT EXISTS schema_migrations${onCluster(layout)} (version UInt32, name String, applied_at DateTime DEFAULT now()) ENGINE = ${engine} ORDER BY version`;
 }
 
-async function addMissingColumns(connection: Connection, layout: Layout, signal: AbortSignal): Promise<void> {
+interface MissingColumn {
+  /** The table that a statement names, or the one with the rows. */
+  readonly table: string;
+  readonly declaration: string;
+}
+
+/** The columns that schema.ts has and the store lacks. */
+export async function missingColumns(
+  connection: Connection,
+  layout: Layout,
+  signal: AbortSignal,
+): Promise<MissingColumn[]> {
   const answer = await connection.command(
     "SELECT table, name FROM system.columns WHERE database = currentDatabase() FORMAT TSV",
     signal,
   );
   const existing = new Set(answer.trimEnd().split("\n"));
-  for (const table of Object.values(tables)) {
+  return Object.values(tables).flatMap((table) => {
     const stored = storedName(table.name, layout);
-    for (const [name, column] of Object.entries(table.columns)) {
-      if (existing.has(`${stored}\t${name}`)) continue;
-      const names = stored === table.name ? [stored] : [stored, table.name];
-      for (const each of names) {
-        const declaration = each === stored ? columnDeclaration(name, column) : `${name} ${column.type.sql}`;
-        await connection.command(
-          `ALTER TABLE ${each}${onCluster(layout)} ADD COLUMN IF NOT EXISTS ${declaration}`,
-          signal,
-        );
-      }
-    }
+    return Object.entries(table.columns).flatMap(([name, column]) => {
+      if (existing.has(`${stored}\t${name}`)) return [];
+      const own = { table: stored, declaration: columnDeclaration(name, column) };
+      return stored === table.name ? [own] : [own, { table: table.name, declaration: `${name} ${column.type.sql}` }];
+    });
+  });
+}
+
+async function addMissingColumns(connection: Connection, layout: Layout, signal: AbortSignal): Promise<void> {
+  for (const { declaration, table } of await missingColumns(connection, layout, signal)) {
+    await connection.command(
+      `ALTER TABLE ${table}${onCluster(layout)} ADD COLUMN IF NOT EXISTS ${declaration}`,
+      signal,
+    );
   }
 }
 
 /**
- * @throws StoreError if a statement fails
+ * The schema version of a store, which may be later than this server's.
+ * @throws StoreError if the statement fails
  * @throws Error if a newer version of the server migrated the database so that this one cannot work with it
  */
-export async function migrate(connection: Connection, layout: Layout, signal: AbortSignal): Promise<void> {
-  await connection.command(createLedger(layout), signal);
+export async function readStoredVersion(connection: Connection, signal: AbortSignal): Promise<number> {
   const answer = await connection.command("SELECT version, name FROM schema_migrations FORMAT TSV", signal);
   const done = answer
     .split("\n")
@@ -92,11 +111,16 @@ export async function migrate(connection: Connection, layout: Layout, signal: Ab
   const incompatible = done.some(
     ([version, name]) => Number(version) > schemaVersion && name.endsWith(incompatibleEnding),
   );
-  if (incompatible) {
-    throw new Error(
-      `The telemetry store has schema version ${current}, with which this server cannot work; it has version ${schemaVersion}. Use a newer version of Sounding.`,
-    );
-  }
+  if (!incompatible) return current;
+  throw new Error(
+    `The telemetry store has schema version ${current}, with which this server cannot work; it has version ${schemaVersion}. Use a newer version of Sounding.`,
+  );
+}
+
+/** @throws StoreError, or Error, as `readStoredVersion` */
+export async function migrate(connection: Connection, layout: Layout, signal: AbortSignal): Promise<void> {
+  await connection.command(createLedger(layout), signal);
+  const current = await readStoredVersion(connection, signal);
   for (const { version, name, statements } of migrations) {
     if (version <= current) continue;
     for (const statement of statements(layout)) await connection.command(statement, signal);

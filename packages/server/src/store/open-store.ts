@@ -15,14 +15,25 @@ import { requireVisible } from "./journal/require-visible.ts";
 import { KnownIdentities } from "./known-identities.ts";
 import { Readiness } from "./readiness.ts";
 import { sumPastHours } from "./rollups/rollup-job.ts";
-import { type Insert, maximumDays, requireFewDays, type RowWriter } from "./row-writer.ts";
+import { type Insert, requireFewDays, type RowWriter } from "./row-writer.ts";
 import { tables } from "./schema.ts";
 import { readPlaces, ReadLimiter } from "./read-limiter.ts";
 import { RowCaches } from "./row-cache.ts";
 import { createEraser } from "./eraser.ts";
+import {
+  clusterInsertSettings,
+  clusterReadSettings,
+  embeddedInsertSettings,
+  insertSettings,
+  lowestPriority,
+  priorityReadSettings,
+  rangeIndexSettings,
+  readSettings,
+  remoteReadSettings,
+} from "./store-settings.ts";
 import type { Store, WriteReport } from "./store.ts";
 import type { Layout } from "./table-layout.ts";
-import { indexesBuiltByMerges, readableTables } from "./table-statements.ts";
+import { readableTables } from "./table-statements.ts";
 import { createTenantReader } from "./tenant-reader.ts";
 import { removeRows } from "./tenant-remover.ts";
 
@@ -49,43 +60,6 @@ interface BackgroundJob {
 const cacheBytes = 67_108_864;
 /** Connections for everything except queries, which have one for each concurrent read. */
 const otherConnections = 16;
-
-const insertSettings: Settings = {
-  async_insert: 0,
-  max_partitions_per_insert_block: maximumDays,
-  // If an insert fails between the rows and the trace index, the retry still fills the index.
-  deduplicate_blocks_in_dependent_materialized_views: 1,
-  // Duplicates within an insert are removed when parts merge, like all others, without the cost of merging each insert.
-  optimize_on_insert: 0,
-};
-const clusterInsertSettings: Settings = { distributed_foreground_insert: 1 };
-const readSettings: Settings = {
-  do_not_merge_across_partitions_select_final: 1,
-  // Read large columns only for the rows that a LIMIT returns; older servers do so for up to ten rows.
-  query_plan_max_limit_for_lazy_materialization: 10_000,
-};
-/**
- * Range indexes exclude rows before duplicates are removed. Older servers lack the setting.
- * docs/adr/0026-metrics-over-spans-and-pushed-series.md
- */
-const rangeIndexSettings: Settings = { use_skip_indexes_if_final_exact_mode: 0 };
-/** For remote servers. The embedded engine responds in one piece and stops a statement when its reader disconnects. */
-const remoteReadSettings: Settings = {
-  // Report an error in the middle of a statement as the status, not as text after the first rows.
-  wait_end_of_query: 1,
-  // Without this, a server notices a disconnected reader only when a write fails.
-  readonly: 2,
-  cancel_http_readonly_queries_on_client_close: 1,
-};
-/**
- * A statement waits this long before each block of rows while one with a lower number runs. Longer waits would stop an
- * organization's small queries behind the first heavy query of another.
- */
-const pauseMs = 20;
-const priorityReadSettings = (priority: number): Settings => ({ priority, low_priority_query_wait_time_ms: pauseMs });
-/** After every query. */
-const lowestPriority = 1_000_000;
-const clusterReadSettings: Settings = { distributed_product_mode: "global" };
 
 interface Home {
   readonly connection: Connection;
@@ -145,8 +119,7 @@ async function openEmbedded({ settings, dataDirectory, logger }: StoreOptions, r
     }),
     layout: { cluster: undefined },
     readSettings: { max_memory_usage: Math.floor(settings.embedded_memory_bytes / 2), ...rangeIndexSettings },
-    // Older servers lack this setting as well.
-    insertSettings: { exclude_materialize_skip_indexes_on_insert: indexesBuiltByMerges().join(",") },
+    insertSettings: embeddedInsertSettings(),
     rollupSettings: {
       max_memory_usage: Math.floor(settings.embedded_memory_bytes / 4),
       ...rangeIndexSettings,

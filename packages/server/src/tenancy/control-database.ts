@@ -2,12 +2,13 @@
  * The control database: organizations, projects, keys and token usage, in SQLite or in Postgres.
  * docs/adr/0005-tenancy-and-control-database.md
  */
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Kysely, PostgresDialect, sql, type Transaction } from "kysely";
 import { Pool, TypeOverrides, type PoolConfig } from "pg";
 import { tryAdvisoryLock, type HeldLock } from "./advisory-lock.ts";
 import { toDatabaseFailure, toStartFailure } from "./database-error.ts";
-import { migrate } from "./migrations.ts";
+import { migrate, type MigrationState, readMigrationState } from "./migrations.ts";
 import { NodeSqliteDialect } from "./node-sqlite.ts";
 import type { ControlTables } from "./tables.ts";
 
@@ -24,6 +25,8 @@ export type Writer = Transaction<ControlTables>;
 export interface ControlDatabase {
   readonly kind: "sqlite" | "postgres";
   read<T>(run: (database: Reader) => Promise<T>): Promise<T>;
+  /** Runs the function on one state of the database: it sees no changes that are made meanwhile. */
+  snapshot<T>(run: (database: Reader) => Promise<T>): Promise<T>;
   /** Runs the function in one transaction. */
   write<T>(run: (transaction: Writer) => Promise<T>): Promise<T>;
   /**
@@ -65,6 +68,25 @@ export async function openControlDatabase({ url, dataDirectory }: ControlDatabas
   return controlDatabase({ kind, url, database: open({ max: 10, query_timeout: queryTimeoutMs }) });
 }
 
+/**
+ * Which migrations the database has, without changing it. A file that does not exist has none.
+ * @throws AppError overloaded if it is unreachable, internal if it cannot be used
+ */
+export async function controlMigrations({ url, dataDirectory }: ControlDatabaseOptions): Promise<MigrationState> {
+  const file = join(dataDirectory, "control.sqlite");
+  if (url === undefined && !existsSync(file)) return readMigrationState(undefined);
+  const dialect =
+    url === undefined ? new NodeSqliteDialect(file) : new PostgresDialect({ pool: openPool(url, { max: 1 }) });
+  const database = new Kysely<ControlTables>({ dialect });
+  try {
+    return await readMigrationState(database);
+  } catch (error) {
+    throw toStartFailure(error, url === undefined ? file : undefined);
+  } finally {
+    await database.destroy();
+  }
+}
+
 const connectTimeoutMs = 3000;
 const queryTimeoutMs = 5000;
 /** OID of the type `bigint`. Our columns of this type hold seconds and tokens, which fit into a double exactly. */
@@ -101,6 +123,11 @@ function controlDatabase({ database, kind, url }: OpenDatabase): ControlDatabase
   return {
     kind,
     read: (run) => wrapped(() => run(database)),
+    snapshot: (run) =>
+      // A transaction of SQLite sees one state anyway.
+      kind === "sqlite"
+        ? write(run)
+        : wrapped(() => database.transaction().setIsolationLevel("repeatable read").execute(run)),
     write,
     async change(run) {
       try {

@@ -18,6 +18,8 @@ const migrations: Record<string, Migration> = {
   "0007_deletions": { up: createDeletions },
 };
 
+export const knownMigrations: readonly string[] = Object.keys(migrations);
+
 async function createDirectoryTables(database: Kysely<unknown>): Promise<void> {
   const { schema } = database;
   await schema
@@ -160,6 +162,26 @@ async function createLimitLeases(database: Kysely<unknown>): Promise<void> {
   await sql`create ${table} limit_leases (id text primary key, account text, expires_at bigint not null)`.execute(
     database,
   );
+}
+
+export interface MigrationState {
+  readonly applied: readonly string[];
+  readonly pending: readonly string[];
+  /** Those of a newer version, with which this one can work. */
+  readonly later: readonly string[];
+}
+
+/**
+ * @param database undefined: one that does not exist yet
+ * @throws Error if a newer version migrated the database so that this one cannot work with it
+ */
+export async function readMigrationState(database: Kysely<ControlTables> | undefined): Promise<MigrationState> {
+  if (database === undefined) return { applied: [], pending: knownMigrations, later: [] };
+  const later = Object.keys(await findLaterMigrations(database, new Set(knownMigrations)));
+  const getMigrations = async () => migrations;
+  const infos = await new Migrator({ db: database, provider: { getMigrations } }).getMigrations();
+  const applied = infos.filter(({ executedAt }) => executedAt !== undefined).map(({ name }) => name);
+  return { applied: [...applied, ...later], pending: knownMigrations.filter((name) => !applied.includes(name)), later };
 }
 
 /**

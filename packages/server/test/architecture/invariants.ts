@@ -73,6 +73,15 @@ describe("what always holds", () => {
   );
 
   rule(
+    "Only `maintenance/` copies whole tables (`store/transfer/`), and only the CLI's process loads it, never a server.",
+    () =>
+      serverFilesThat(
+        ({ imports }) => imports.some(({ path }) => /\/(store\/transfer|maintenance)\//.test(path ?? "")),
+        /^(maintenance\/|store\/transfer\/|index\.ts$)/,
+      ),
+  );
+
+  rule(
     "A statement on the telemetry store is a template literal in our source with bound parameters; only `store/statement.ts` creates one.",
     () =>
       serverFilesThat(

@@ -41,13 +41,21 @@ export async function startRemoteServer({ host = "127.0.0.1" } = {}): Promise<Re
     upstream.end(body);
     return (await answered)[0];
   };
-  /** A real server accepts rows in the body; the engine's process reads them from a file. */
-  const ask = (method: string, path: string, body: Buffer): Promise<IncomingMessage> =>
-    new URLSearchParams(path.slice(2)).has("query")
-      ? withSpoolFile(spoolDirectory, [body], (name) =>
-          forwardTo(method, `${path}&${spoolFileParameter}=${name}`, Buffer.alloc(0)),
-        )
-      : forwardTo(method, path, body);
+  /** A real server accepts rows in the body, and filters them with `input()`; the engine's process reads them from a file. */
+  const ask = async (method: string, path: string, body: Buffer): Promise<IncomingMessage> => {
+    const search = new URLSearchParams(path.slice(2));
+    const query = search.get("query");
+    if (query === null) return await forwardTo(method, path, body);
+    return await withSpoolFile(spoolDirectory, [body], (name) => {
+      if (!query.includes("FROM input("))
+        return forwardTo(method, `${path}&${spoolFileParameter}=${name}`, Buffer.alloc(0));
+      const text = query
+        .replace("input({structure:String})", `file('${join(spoolDirectory, name)}', 'Native', {structure:String})`)
+        .replace(/ FORMAT Native$/, "");
+      search.delete("query");
+      return forwardTo(method, `/?${search.toString()}`, Buffer.from(text));
+    });
+  };
   const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     if (remote.down || incoming.headers["x-clickhouse-key"] !== remotePassword) {
       incoming.resume();

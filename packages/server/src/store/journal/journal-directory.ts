@@ -29,7 +29,7 @@ export class JournalDirectory {
 
   /** The segments that an earlier server left, oldest first, with their bytes. */
   async leftSegments(): Promise<(SegmentName & { readonly bytes: number })[]> {
-    const names = (await readdir(this.#path)).filter((name) => /^\d+-[\w-]+\.journal$/.test(name)).sort();
+    const names = await segmentNames(this.#path);
     this.#last = Number.parseInt(names.at(-1) ?? "0", 10);
     return Promise.all(
       names.map(async (name) => {
@@ -80,6 +80,11 @@ export class JournalDirectory {
   get #refused(): string {
     return join(this.#path, refusedFolder);
   }
+}
+
+/** The names of the segments' files, oldest first. @throws Error of the file system */
+export async function segmentNames(path: string): Promise<string[]> {
+  return (await readdir(path)).filter((name) => /^\d+-[\w-]+\.journal$/.test(name)).sort();
 }
 
 async function syncFolder(path: string): Promise<void> {

@@ -1,0 +1,164 @@
+/**
+ * Backs up a whole installation or one organization to a folder, also while the server runs: first telemetry, then the control
+ * database, so that every organization of the telemetry is in it.
+ * docs/adr/0043-backup-and-move.md
+ */
+import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Config } from "../config/config.ts";
+import { AppError } from "../errors.ts";
+import { schemaVersion } from "../store/migrations.ts";
+import {
+  columnsOf,
+  nameOf,
+  tablesInOrder,
+  type PartRows,
+  type TelemetryTransfer,
+} from "../store/transfer/telemetry-transfer.ts";
+import type { ControlDatabase } from "../tenancy/control-database.ts";
+import { readControlRows } from "../tenancy/control-rows.ts";
+import { copyFile, createBackupFolder, emptyBackupFolder, writeBackupFile, writeManifest } from "./backup-folder.ts";
+import { openInstallation, requireCurrentControl, requireCurrentTelemetry, type Installation } from "./installation.ts";
+import {
+  configurationFile,
+  controlFile,
+  formatVersion,
+  type Manifest,
+  telemetryPath,
+  type TelemetryFile,
+} from "./manifest.ts";
+
+export interface MaintenanceProgress {
+  /** What is copied, such as `spans of 2026-11-24`. */
+  readonly part: string;
+  readonly doneRows: number;
+  readonly totalRows: number;
+}
+
+export interface BackupOptions {
+  readonly config: Config;
+  /** The configuration file, if there is one. */
+  readonly configFile: string | undefined;
+  /** An empty or new folder. */
+  readonly folder: string;
+  /** Name or ID of the only organization to back up. */
+  readonly organization?: string | undefined;
+  readonly version: string;
+  readonly signal: AbortSignal;
+  readonly onProgress?: ((progress: MaintenanceProgress) => void) | undefined;
+}
+
+type Selected = NonNullable<Manifest["organization"]>;
+
+/** A failed backup leaves an empty folder. @throws AppError, or the signal's reason */
+export async function createBackup(options: BackupOptions): Promise<Manifest> {
+  const { config, folder, signal } = options;
+  await using installation = await openInstallation(config, signal);
+  const state = await installation.migrations();
+  requireCurrentControl(state);
+  await using stack = new AsyncDisposableStack();
+  const control = stack.adopt(await installation.openControl(), (each) => each.close());
+  const organization =
+    options.organization === undefined ? null : await findOrganization(control, options.organization);
+  await createBackupFolder(folder);
+  try {
+    const telemetry = installation.hasStore ? await copyTelemetry(installation, options, organization) : null;
+    const rows = await readControlRows(control, organization?.id, signal);
+    const lines = rows.map((row) => `${JSON.stringify(row)}\n`);
+    const stored = await writeBackupFile(join(folder, controlFile), lines.join(""));
+    const manifest: Manifest = {
+      format: "sounding-backup",
+      format_version: formatVersion,
+      id: randomUUID(),
+      created_at: new Date().toISOString(),
+      server_version: options.version,
+      organization,
+      control: { ...stored, rows: rows.length, migrations: [...state.applied] },
+      telemetry,
+      configuration: organization === null ? await copyConfiguration(options) : null,
+    };
+    signal.throwIfAborted();
+    await writeManifest(folder, manifest);
+    return manifest;
+  } catch (error) {
+    await emptyBackupFolder(folder);
+    throw error;
+  }
+}
+
+async function copyConfiguration({ configFile, folder }: BackupOptions): Promise<Manifest["configuration"]> {
+  if (configFile === undefined) return null;
+  return await writeBackupFile(join(folder, configurationFile), await readFile(configFile));
+}
+
+/** @throws AppError not_found */
+async function findOrganization(control: ControlDatabase, nameOrId: string): Promise<Selected> {
+  const rows = await control.read((database) =>
+    database
+      .selectFrom("organizations")
+      .select(["id", "name"])
+      .where((where) => where.or([where("id", "=", nameOrId), where("name", "=", nameOrId)]))
+      // An archived organization only if no other has its name.
+      .orderBy("archived_at", (order) => order.asc().nullsFirst())
+      .limit(1)
+      .execute(),
+  );
+  if (rows[0] === undefined)
+    throw new AppError("not_found", `The organization ${JSON.stringify(nameOrId)} does not exist.`);
+  return rows[0];
+}
+
+async function copyTelemetry(
+  installation: Installation,
+  options: BackupOptions,
+  selected: Selected | null,
+): Promise<Manifest["telemetry"]> {
+  const { folder, signal, onProgress = () => {} } = options;
+  await installation.drainJournal();
+  await using opened = await installation.openTelemetry();
+  const { transfer } = opened;
+  requireCurrentTelemetry(await transfer.storedVersion(signal), schemaVersion);
+  const selection = { organization: selected?.id, signal };
+  const parts = [];
+  for (const table of tablesInOrder) parts.push(...(await transfer.parts(table, selection)));
+  const totalRows = parts.reduce((sum, { rows }) => sum + rowsOf(rows), 0);
+  let doneRows = 0;
+  const files: TelemetryFile[] = [];
+  for (const { part, rows } of parts) {
+    onProgress({ part: nameOf(part), doneRows, totalRows });
+    const file = { table: part.table, day: part.day ?? null };
+    const target = join(folder, telemetryPath(file));
+    const stored = await transfer.exported(part, selection, (path) => copyFile(path, target, signal), folder);
+    const organizations = await leastRows(transfer, { rows, part, selection });
+    files.push({ ...file, ...stored, organizations });
+    doneRows += rowsOf(rows);
+  }
+  onProgress({ part: "telemetry", doneRows: totalRows, totalRows });
+  const columns = Object.fromEntries(tablesInOrder.map((table) => [table, [...columnsOf(table)]]));
+  return { schema_version: schemaVersion, columns, files };
+}
+
+function rowsOf(rows: readonly PartRows[]): number {
+  return rows.reduce((sum, each) => sum + each.rows, 0);
+}
+
+interface CountedPart {
+  readonly rows: readonly PartRows[];
+  readonly part: Parameters<TelemetryTransfer["exported"]>[0];
+  readonly selection: { readonly organization: string | undefined; readonly signal: AbortSignal };
+}
+
+/** What the file has at least: rows may have arrived, expired or been deleted since they were counted. */
+async function leastRows(
+  transfer: TelemetryTransfer,
+  { part, rows, selection }: CountedPart,
+): Promise<TelemetryFile["organizations"]> {
+  const [after] = await transfer.parts(part.table, selection, part.day);
+  const now = new Map(after?.rows.map((each) => [each.organization, each.rows]));
+  return rows.map(({ expiresAt, organization, rows: before }) => ({
+    id: organization,
+    rows: Math.min(before, now.get(organization) ?? 0),
+    expires_at: expiresAt,
+  }));
+}

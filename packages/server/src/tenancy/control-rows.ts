@@ -1,0 +1,244 @@
+/**
+ * Copies the rows of the control database: out of one state of the database, and into a database of either kind. Sessions and
+ * sign-in codes are left out, so that a session that ended does not return.
+ * docs/adr/0043-backup-and-move.md
+ */
+import { Type, type TSchema } from "typebox";
+import { Value } from "typebox/value";
+import { AppError } from "../errors.ts";
+import type { ControlDatabase, Reader, Writer } from "./control-database.ts";
+import { rejectNameConflict } from "./database-error.ts";
+import type { ControlTables } from "./tables.ts";
+
+const text = Type.String();
+const number = Type.Integer();
+const optional = { text: Type.Union([text, Type.Null()]), number: Type.Union([number, Type.Null()]) };
+
+type CopiedTable = Exclude<keyof ControlTables, "sessions" | "sign_in_codes" | "write_probe">;
+
+/** In an order in which every row follows those that it refers to. */
+const columns: { readonly [Table in CopiedTable]: Readonly<Record<keyof ControlTables[Table], TSchema>> } = {
+  organizations: {
+    id: text,
+    name: text,
+    limits: text,
+    allowed_models: optional.text,
+    created_at: number,
+    archived_at: optional.number,
+  },
+  projects: {
+    id: text,
+    organization_id: text,
+    name: text,
+    settings: text,
+    created_at: number,
+    archived_at: optional.number,
+  },
+  keys: {
+    id: text,
+    organization_id: text,
+    project_id: optional.text,
+    name: text,
+    secret_hash: text,
+    redacted_secret: text,
+    permissions: text,
+    limits: text,
+    operator: number,
+    configured: number,
+    created_at: number,
+    expires_at: optional.number,
+    revoked_at: optional.number,
+    last_used_at: optional.number,
+  },
+  token_usage: { month: text, organization_id: text, key_id: text, tokens: number },
+  alert_groups: {
+    id: text,
+    organization_id: text,
+    name: text,
+    definition: text,
+    created_at: number,
+    updated_at: number,
+  },
+  alert_states: { organization_id: text, rule_group: text, rule: text, state: text, updated_at: number },
+  // Receipts, and deletions that are not finished: they go on after a restore.
+  deletions: {
+    id: text,
+    kind: text,
+    organization_id: text,
+    selection: text,
+    requested_by: text,
+    status: text,
+    rows: text,
+    error: optional.text,
+    attempts: number,
+    created_at: number,
+    started_at: optional.number,
+    hidden_at: optional.number,
+    swept_at: optional.number,
+    erased_at: optional.number,
+    retry_at: optional.number,
+  },
+};
+const copiedTables = Object.keys(columns) as CopiedTable[];
+
+/** What identifies a row, for pages of rows and for rows that replace others. */
+const keys: { readonly [Table in CopiedTable]: readonly (keyof ControlTables[Table] & string)[] } = {
+  organizations: ["id"],
+  projects: ["id"],
+  keys: ["id"],
+  token_usage: ["month", "organization_id", "key_id"],
+  alert_groups: ["id"],
+  alert_states: ["organization_id", "rule_group", "rule"],
+  deletions: ["id"],
+};
+
+type Values = Readonly<Record<string, string | number | null>>;
+
+export interface ControlRow {
+  readonly table: CopiedTable;
+  readonly values: Values;
+}
+
+const pageRows = 5000;
+/** SQLite binds up to 32,766 values per statement, and no table has more than 16 columns. */
+const insertedRows = 1000;
+
+/** The rows of one state of the database, of all organizations or of one. @throws AppError */
+export function readControlRows(
+  control: ControlDatabase,
+  organizationId: string | undefined,
+  signal: AbortSignal,
+): Promise<ControlRow[]> {
+  return control.snapshot(async (database) => {
+    const rows: ControlRow[] = [];
+    for (const table of copiedTables) {
+      for (let offset = 0; ; offset += pageRows) {
+        signal.throwIfAborted();
+        const page = await readPage(database, { table, organizationId, offset });
+        rows.push(...page.map((values) => ({ table, values })));
+        if (page.length < pageRows) break;
+      }
+    }
+    return rows;
+  });
+}
+
+interface PageOptions {
+  readonly table: CopiedTable;
+  readonly organizationId: string | undefined;
+  readonly offset: number;
+}
+
+async function readPage(database: Reader, { offset, organizationId, table }: PageOptions): Promise<Values[]> {
+  const { ref } = database.dynamic;
+  const names = Object.keys(columns[table]);
+  let query = database.selectFrom(table).select(names.map((name) => ref(name)));
+  for (const key of keys[table]) query = query.orderBy(ref(key));
+  if (organizationId !== undefined) query = query.where(ref(organizationColumn(table)), "=", organizationId);
+  return await query.limit(pageRows).offset(offset).execute();
+}
+
+function organizationColumn(table: CopiedTable): string {
+  return table === "organizations" ? "id" : "organization_id";
+}
+
+/** A row from outside. @throws AppError invalid_request that says what is wrong with it */
+export function toControlRow(value: unknown): ControlRow {
+  const shape = Type.Object({ table: Type.String(), values: Type.Record(Type.String(), Type.Unknown()) });
+  if (!Value.Check(shape, value)) throw invalid("It is not an object with table and values.");
+  const { table, values } = value;
+  if (!Object.hasOwn(columns, table)) throw invalid(`It has the unknown table ${JSON.stringify(table.slice(0, 100))}.`);
+  const known: Readonly<Record<string, TSchema>> = columns[table as CopiedTable];
+  for (const [name, each] of Object.entries(values)) {
+    if (!Object.hasOwn(known, name))
+      throw invalid(`A row of ${table} has the unknown column ${JSON.stringify(name.slice(0, 100))}.`);
+    if (!Value.Check(known[name]!, each)) throw invalid(`A row of ${table} has an invalid value for ${name}.`);
+  }
+  const missing = keys[table as CopiedTable].find((name) => values[name] === undefined);
+  if (missing !== undefined) throw invalid(`A row of ${table} lacks ${missing}.`);
+  return { table: table as CopiedTable, values: values as Values };
+}
+
+function invalid(reason: string): AppError {
+  return new AppError("invalid_request", `The copy of the control database is invalid. ${reason}`);
+}
+
+/** @throws AppError conflict if the database has organizations, invalid_request if the rows contradict each other */
+export function writeAllControlRows(control: ControlDatabase, rows: readonly ControlRow[]): Promise<void> {
+  return control.change(async (transaction) => {
+    const any = await transaction.selectFrom("organizations").select("id").limit(1).executeTakeFirst();
+    if (any !== undefined) throw new AppError("conflict", notEmpty);
+    for (const table of copiedTables) await insertRows(transaction, table, valuesOf(rows, table));
+  });
+}
+
+export const notEmpty =
+  "The control database has organizations already. A whole installation is restored into an empty one.";
+
+/**
+ * Adds one organization, or replaces one that is archived. Operators' keys are left out: they are valid for a whole installation.
+ * @throws AppError conflict if the organization exists and is not archived, or if its name is taken
+ */
+export async function writeOrganizationRows(control: ControlDatabase, rows: readonly ControlRow[]): Promise<void> {
+  const [organization, ...others] = valuesOf(rows, "organizations");
+  if (organization === undefined || others.length > 0)
+    throw invalid("It must have exactly one row for the organization.");
+  const id = String(organization["id"]);
+  const write = async (transaction: Writer, table: CopiedTable): Promise<void> => {
+    const own = valuesOf(rows, table).filter((values) => values["operator"] !== 1);
+    if (own.some((values) => values[organizationColumn(table)] !== id))
+      throw invalid(`Rows of ${table} belong to another organization.`);
+    await insertRows(transaction, table, own, true);
+  };
+  await control.change(async (transaction) => {
+    await requireReplaceable(transaction, id);
+    for (const table of ["alert_groups", "alert_states"] as const)
+      await transaction.deleteFrom(table).where("organization_id", "=", id).execute();
+    const name = String(organization["name"]);
+    await rejectNameConflict("organization", name, () => write(transaction, "organizations"));
+    for (const table of copiedTables) if (table !== "organizations") await write(transaction, table);
+  });
+}
+
+/** @throws AppError conflict */
+export async function requireReplaceable(database: Reader, organizationId: string): Promise<void> {
+  const existing = await database
+    .selectFrom("organizations")
+    .select(["name", "archived_at"])
+    .where("id", "=", organizationId)
+    .executeTakeFirst();
+  if (existing === undefined || existing.archived_at !== null) return;
+  throw new AppError(
+    "conflict",
+    `The organization ${JSON.stringify(existing.name)} (${organizationId}) exists. To replace it by its backup, archive it first.`,
+  );
+}
+
+function valuesOf(rows: readonly ControlRow[], table: CopiedTable): Values[] {
+  return rows.filter((row) => row.table === table).map(({ values }) => values);
+}
+
+async function insertRows(
+  transaction: Writer,
+  table: CopiedTable,
+  rows: readonly Values[],
+  replaces = false,
+): Promise<void> {
+  for (let from = 0; from < rows.length; from += insertedRows) {
+    const values = rows.slice(from, from + insertedRows);
+    // The rows were checked against the columns of their table, whose type is lost here.
+    const insert = transaction.insertInto(table as "organizations").values(values as never);
+    const names = Object.keys(columns[table]).filter((name) => values.some((row) => row[name] !== undefined));
+    await (
+      replaces
+        ? insert.onConflict((conflict) =>
+            conflict
+              .columns([...keys[table]] as never)
+              .doUpdateSet((row) =>
+                Object.fromEntries(names.map((name) => [name, row.ref(`excluded.${name}` as never)])),
+              ),
+          )
+        : insert
+    ).execute();
+  }
+}
