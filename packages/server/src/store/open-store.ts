@@ -1,25 +1,25 @@
 /** Assembles the store: the connection to the embedded engine or ClickHouse, the schema, the journal or the insert queue, the readers. */
-import { chmod, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { abortable, abortReason } from "../abort.ts";
 import type { TelemetrySettings } from "../config/telemetry.ts";
-import { AppError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { type Connection, createConnection, type Settings } from "./connection.ts";
 import { DescriptionVersions } from "./description-versions.ts";
+import { embeddedPaths, startEmbeddedEngine } from "./embedded/embedded-store.ts";
 import { mostEmbeddedReads } from "./embedded/protocol.ts";
-import { socketPathFor } from "./embedded/socket-path.ts";
-import { superviseEngine, type SupervisedEngine } from "./embedded/supervised-engine.ts";
+import type { SupervisedEngine } from "./embedded/supervised-engine.ts";
 import { InsertQueue } from "./insert-queue.ts";
 import { joinBlocks } from "./join-blocks.ts";
+import { journalRoot } from "./journal/adopt-journals.ts";
 import { Journal } from "./journal/journal.ts";
 import { KnownIdentities } from "./known-identities.ts";
 import { Readiness } from "./readiness.ts";
-import { startRollups } from "./rollups/rollup-job.ts";
+import { runRollups, startRollups } from "./rollups/rollup-job.ts";
 import { type Insert, maximumDays, notWritten, requireFewDays, type RowWriter } from "./row-writer.ts";
 import { tables } from "./schema.ts";
 import { readPlaces, ReadLimiter } from "./read-limiter.ts";
 import { RowCaches } from "./row-cache.ts";
+import type { StoreSharing } from "./store-sharing.ts";
 import type { Store, WriteReport } from "./store.ts";
 import type { Layout } from "./table-layout.ts";
 import { indexesBuiltByMerges, readableTables } from "./table-statements.ts";
@@ -34,6 +34,8 @@ export interface StoreOptions {
   readonly observe?: (report: WriteReport) => void;
   /** @throws AppError overloaded while no rows may be taken */
   requireRoom?(): void;
+  /** Absent: no other process of this server uses the store. */
+  readonly sharing?: StoreSharing | undefined;
 }
 
 /** Memory for cached resources, scopes and series. */
@@ -87,19 +89,22 @@ interface Home {
   readonly engine: SupervisedEngine | undefined;
 }
 
-function readPlacesFor({ clickhouse, concurrent_reads: reads }: TelemetrySettings): number {
-  return readPlaces(reads, clickhouse.url === undefined ? { mostInStore: mostEmbeddedReads } : {});
+/** This process's part of the concurrent reads. */
+function readPlacesFor({ settings, sharing }: StoreOptions): number {
+  const { clickhouse, concurrent_reads: reads } = settings;
+  const places = readPlaces(reads, clickhouse.url === undefined ? { mostInStore: mostEmbeddedReads } : {});
+  return Math.ceil(places / (sharing?.processes ?? 1));
 }
 
-function connectionsFor(settings: TelemetrySettings): number {
-  return otherConnections + readPlacesFor(settings);
+function connectionsFor(options: StoreOptions): number {
+  return otherConnections + readPlacesFor(options);
 }
 
-function openRemote(settings: TelemetrySettings, url: string, readiness: Readiness): Home {
-  const { clickhouse } = settings;
+function openRemote(options: StoreOptions, url: string, readiness: Readiness): Home {
+  const { clickhouse } = options.settings;
   readiness.reachable();
   return {
-    connection: createConnection({ ...clickhouse, url, maximumConnections: connectionsFor(settings) }),
+    connection: createConnection({ ...clickhouse, url, maximumConnections: connectionsFor(options) }),
     layout: { cluster: clickhouse.cluster },
     readSettings: { ...remoteReadSettings, ...(clickhouse.cluster === undefined ? {} : clusterReadSettings) },
     insertSettings: clickhouse.cluster === undefined ? {} : clusterInsertSettings,
@@ -108,23 +113,17 @@ function openRemote(settings: TelemetrySettings, url: string, readiness: Readine
   };
 }
 
-async function openEmbedded({ settings, dataDirectory, logger }: StoreOptions, readiness: Readiness): Promise<Home> {
-  const directory = join(dataDirectory, "telemetry");
-  await mkdir(directory, { recursive: true, mode: 0o700 });
-  await chmod(directory, 0o700);
-  const socketPath = await socketPathFor(directory);
-  const spoolDirectory = join(directory, "spool");
-  const engine = superviseEngine({
-    settings: {
-      dataDirectory: join(directory, "clickhouse"),
-      spoolDirectory,
-      socketPath,
-      memoryBytes: settings.embedded_memory_bytes,
-    },
-    logger,
+async function openEmbedded(options: StoreOptions, readiness: Readiness): Promise<Home> {
+  const { settings, dataDirectory, logger, sharing } = options;
+  const paths = await embeddedPaths(dataDirectory);
+  const { socketPath, spoolDirectory } = paths;
+  const events = {
     onStart: () => readiness.reachable(),
-    onEnd: (reason, isFinal) => readiness.lost(reason, isFinal),
-  });
+    onEnd: (reason: string, isFinal: boolean) => readiness.lost(reason, isFinal),
+  };
+  const engine =
+    sharing?.followEngine(events) ??
+    startEmbeddedEngine({ paths, memoryBytes: settings.embedded_memory_bytes, logger, ...events });
   return {
     connection: createConnection({
       url: "http://localhost",
@@ -132,7 +131,7 @@ async function openEmbedded({ settings, dataDirectory, logger }: StoreOptions, r
       database: "default",
       compression: false,
       spoolDirectory,
-      maximumConnections: connectionsFor(settings),
+      maximumConnections: connectionsFor(options),
     }),
     layout: { cluster: undefined },
     readSettings: { max_memory_usage: Math.floor(settings.embedded_memory_bytes / 2), ...rangeIndexSettings },
@@ -161,7 +160,7 @@ interface Destination {
 }
 
 async function openRowWriters(options: StoreOptions, destination: Destination): Promise<RowWriters> {
-  const { settings, dataDirectory, logger, observe = () => {} } = options;
+  const { settings, dataDirectory, logger, observe = () => {}, sharing } = options;
   const { descriptionVersions, home, readiness } = destination;
   const insert: Insert = async ({ table, blocks, organizationIds, token, signal }) => {
     try {
@@ -184,9 +183,11 @@ async function openRowWriters(options: StoreOptions, destination: Destination): 
     logger,
     observe,
   };
+  const directory = journalRoot(dataDirectory);
   const journal = await Journal.open({
     ...common,
-    directory: join(dataDirectory, "telemetry/journal"),
+    directory: join(directory, sharing?.journalFolder ?? ""),
+    refusedDirectory: join(directory, "refused"),
     journal: { totalBytes: settings.journal_bytes, organizationBytes: settings.organization_journal_bytes },
   });
   return { journal, queue: settings.journal === "on" ? undefined : new InsertQueue(common) };
@@ -195,8 +196,7 @@ async function openRowWriters(options: StoreOptions, destination: Destination): 
 const removalWaitMs = 30_000;
 
 /** Rows in the journal cannot be deleted. @throws AppError overloaded if the store does not take them in time */
-async function requireVisible(journal: Journal, organizationId: string, signal: AbortSignal): Promise<void> {
-  const visible = journal.whenVisible(organizationId);
+async function requireVisible(visible: Promise<void> | undefined, signal: AbortSignal): Promise<void> {
   if (visible === undefined) return;
   try {
     await abortable(visible, AbortSignal.any([signal, AbortSignal.timeout(removalWaitMs)]));
@@ -211,17 +211,23 @@ async function requireVisible(journal: Journal, organizationId: string, signal: 
  * @throws AppError internal if the folder cannot be created
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const { settings, logger } = options;
+  const { settings, logger, sharing } = options;
   const readiness = new Readiness({ logger });
   const { url } = settings.clickhouse;
-  const home = url === undefined ? await openEmbedded(options, readiness) : openRemote(settings, url, readiness);
+  const home = url === undefined ? await openEmbedded(options, readiness) : openRemote(options, url, readiness);
   const { connection, layout, engine } = home;
   readiness.watch({ connection, layout, engine });
   const known = new KnownIdentities(Date.now);
   const descriptionVersions = new DescriptionVersions();
   const { journal, queue } = await openRowWriters(options, { home, readiness, descriptionVersions });
   const writer: RowWriter = queue ?? journal;
-  const reads = new ReadLimiter(readPlacesFor(settings));
+  sharing?.answerOthers((organizationId) => journal.whenVisible(organizationId));
+  const whenVisible = (organizationId: string): Promise<void> | undefined => {
+    const own = journal.whenVisible(organizationId);
+    if (sharing === undefined) return own;
+    return Promise.all([own, sharing.whenOthersVisible(organizationId)]).then(() => {});
+  };
+  const reads = new ReadLimiter(readPlacesFor(options));
   const reader = {
     reads,
     connection,
@@ -231,14 +237,21 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     settingsFor: engine === undefined ? undefined : priorityReadSettings,
     queryTimeoutMs: settings.query_timeout_ms,
     caches: new RowCaches(cacheBytes),
-    // Other servers may write to the same remote store.
-    descriptionVersions: engine === undefined ? undefined : descriptionVersions,
+    // Other servers may write to the same remote store, and other processes to the embedded one.
+    descriptionVersions: engine === undefined || sharing !== undefined ? undefined : descriptionVersions,
     usesRollups: settings.rollups,
-    whenVisible: (organizationId: string) => journal.whenVisible(organizationId),
+    whenVisible,
   };
-  const rollupJob = settings.rollups
-    ? startRollups({ connection, readiness, settings: home.rollupSettings, delayMs: settings.rollup_delay_ms, logger })
-    : undefined;
+  const rollups = {
+    connection,
+    readiness,
+    settings: home.rollupSettings,
+    delayMs: settings.rollup_delay_ms,
+    logger,
+  };
+  const startJob = (): { close(): Promise<void> } =>
+    sharing?.runAlone("rollups", (signal) => runRollups(rollups, signal)) ?? startRollups(rollups);
+  const rollupJob = settings.rollups ? startJob() : undefined;
   return {
     async append(batch, appendOptions) {
       if (batch.rowCount === 0) return;
@@ -252,7 +265,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     isKnown: (table, organizationId, identity) => known.has(table, organizationId, identity),
     open: (scope) => createTenantReader(reader, scope),
     async remove(scope, removal) {
-      await requireVisible(journal, scope.organizationId, removal.signal);
+      await requireVisible(whenVisible(scope.organizationId), removal.signal);
       await removeRows(connection, { layout, scope, removal });
     },
     state: () => readiness.state(),
@@ -268,24 +281,5 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       await connection.close();
       await engine?.close();
     },
-  };
-}
-
-/** A disabled store: it refuses rows and queries with an error that says so. */
-export function createDisabledStore(): Store {
-  const refuse = (): never => {
-    throw new AppError("overloaded", "This server does not store telemetry (telemetry.enabled is false).");
-  };
-  return {
-    append: async () => refuse(),
-    isKnown: () => false,
-    open: refuse,
-    remove: async () => refuse(),
-    state: () => ({ ready: false, disabled: true, reason: "Telemetry is switched off (telemetry.enabled is false)." }),
-    queuedBytes: () => 0,
-    journalBytes: () => 0,
-    waitingReads: () => 0,
-    whenReady: async () => refuse(),
-    async close() {},
   };
 }

@@ -11,7 +11,7 @@ import { createConnection } from "../../src/store/connection.ts";
 import { socketPathFor } from "../../src/store/embedded/socket-path.ts";
 import type { FromEngine } from "../../src/store/embedded/protocol.ts";
 import { callerOrganization, sql } from "../../src/store/statement.ts";
-import { createDisabledStore } from "../../src/store/open-store.ts";
+import { createDisabledStore } from "../../src/store/disabled-store.ts";
 import {
   countSpans,
   numberedSpans,

@@ -56,7 +56,7 @@ const fillSettings: Settings = {
 /** Starts the job. `close` ends it, and the statement that runs. */
 export function startRollups(options: RollupJobOptions): { close(): Promise<void> } {
   const closing = new AbortController();
-  const running = run(options, closing.signal);
+  const running = runRollups(options, closing.signal);
   return {
     async close() {
       closing.abort();
@@ -65,7 +65,8 @@ export function startRollups(options: RollupJobOptions): { close(): Promise<void
   };
 }
 
-async function run(options: RollupJobOptions, signal: AbortSignal): Promise<void> {
+/** Runs the job until the signal fires. */
+export async function runRollups(options: RollupJobOptions, signal: AbortSignal): Promise<void> {
   const { delayMs, logger, readiness } = options;
   const intervalMs = Math.max(shortestIntervalMs, Math.min(longestIntervalMs, delayMs));
   const failures = new FailedHours();

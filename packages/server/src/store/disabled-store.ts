@@ -1,0 +1,22 @@
+/** The telemetry store of a server that stores no telemetry. */
+import { AppError } from "../errors.ts";
+import type { Store } from "./store.ts";
+
+/** Refuses rows and queries with an error that says why. */
+export function createDisabledStore(): Store {
+  const refuse = (): never => {
+    throw new AppError("overloaded", "This server does not store telemetry (telemetry.enabled is false).");
+  };
+  return {
+    append: async () => refuse(),
+    isKnown: () => false,
+    open: refuse,
+    remove: async () => refuse(),
+    state: () => ({ ready: false, disabled: true, reason: "Telemetry is switched off (telemetry.enabled is false)." }),
+    queuedBytes: () => 0,
+    journalBytes: () => 0,
+    waitingReads: () => 0,
+    whenReady: async () => refuse(),
+    async close() {},
+  };
+}
