@@ -12,6 +12,7 @@ import { Histogram } from "./histogram.ts";
 import { createScrape, type Scrape } from "./scrape.ts";
 import { createObservableGauges, type ObservableGauges } from "./observable-gauges.ts";
 import { createAlertMetrics, type AlertMetrics } from "./alert-metrics.ts";
+import { createSharedLimitMetrics, type SharedLimitMetrics } from "./shared-limit-metrics.ts";
 import { createMainThreadMetrics } from "./main-thread-metrics.ts";
 
 /** A finished HTTP request. */
@@ -33,6 +34,7 @@ interface TelemetryWrite {
 
 export interface Metrics extends ObservableGauges {
   readonly alerts: AlertMetrics;
+  readonly sharedLimits: SharedLimitMetrics;
   observeRequest(request: FinishedRequest): void;
   /** Counts a finished call of a model. */
   observeCall(call: FinishedCall): void;
@@ -224,6 +226,7 @@ export function createMetrics(version: string): Metrics {
   const { observeRequestTimes, observeLoopDelay } = createMainThreadMetrics(registers);
   return {
     alerts: createAlertMetrics(registers),
+    sharedLimits: createSharedLimitMetrics(registers),
     observeLoopDelay,
     observeRequest(request) {
       const { operation, status, durationMs } = request;
