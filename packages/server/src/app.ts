@@ -24,6 +24,7 @@ import { reachableUrl } from "./http/listen.ts";
 import { startHttpServer } from "./http/server.ts";
 import { clearSpoolDirectory } from "./http/spool.ts";
 import { createLimiter } from "./limits/limiter.ts";
+import { openSharedLimits } from "./limits/shared/open-shared-limits.ts";
 import { telemetryClassOf } from "./limits/traffic-class.ts";
 import { MonthlyUsage } from "./limits/monthly-usage.ts";
 import { createEngineFactory } from "./routing/engine-factory.ts";
@@ -107,7 +108,10 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
   const failedKeys = new FailedKeys(config.server.max_failed_keys_per_minute);
   const signIn = closeAtEnd(await createSignIn({ control, checkKey, failedKeys, logger }));
   const usage = closeAtEnd(await MonthlyUsage.open({ ledger: createUsageLedger(control), logger }));
-  const limiter = createLimiter({ defaults: config.limits, usage });
+  const sharing = { databaseUrl: storage.database_url, logger, observer: metrics.sharedLimits };
+  const sharedLimits = await openSharedLimits(config.limits.shared, sharing);
+  if (sharedLimits !== undefined) closeAtEnd(sharedLimits);
+  const limiter = createLimiter({ defaults: config.limits, usage, shared: sharedLimits });
   const createEngine = createEngineFactory({ logger, dataDirectory });
   const models = closeAtEnd(
     await serveModels({ config, dataDirectory, createEngine, logger, circuits: sharing?.circuits }),
@@ -242,7 +246,7 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
           scrape: sharing?.scrape,
           document: toOpenApi(operations, version),
           docs: config.server.docs,
-          ...createHealthChecks({ control, store, disk }),
+          ...createHealthChecks({ control, store, disk, sharedLimits: sharedLimits && (() => sharedLimits.problem()) }),
         }),
       ],
     }),

@@ -5,6 +5,7 @@ import { toAppError } from "../errors.ts";
 import type { ChatGuard } from "../guardrails/chat-guard.ts";
 import type { CallerFields } from "../http/caller.ts";
 import type { RouteInput, RouteResponse } from "../http/route.ts";
+import type { Admission } from "../limits/admission.ts";
 import type { Limiter } from "../limits/limiter.ts";
 import type { ChatCall, ChatModel } from "../engines/engine.ts";
 import type { Scope } from "../tenant.ts";
@@ -36,7 +37,9 @@ const bytesPerToken = 4;
 
 export function createChat(parts: ChatParts): Chat {
   return async (input) => {
-    const { request: received, changes: receivedChanges, model, guard, promptTokens, admission } = admit(input, parts);
+    const admitting = admit(input, parts);
+    const admitted = admitting instanceof Promise ? await admitting : admitting;
+    const { request: received, changes: receivedChanges, model, guard, promptTokens, admission } = admitted;
     const record = new CallRecord({ request: received, guard, promptTokens, admission, input, parts });
     const { request, changes } =
       guard === undefined
@@ -66,9 +69,20 @@ export function createChat(parts: ChatParts): Chat {
   };
 }
 
+interface AdmittedChat extends Prepared {
+  readonly model: ChatModel;
+  readonly guard: ChatGuard | undefined;
+  readonly promptTokens: number;
+  readonly admission: Admission;
+}
+
 /** Prepares the request, resolves its model, then applies the limits. A refusal is recorded. */
-function admit(input: ChatInput, parts: ChatParts) {
+function admit(input: ChatInput, parts: ChatParts): AdmittedChat | Promise<AdmittedChat> {
   const start = { unixMs: Date.now(), monotonicMs: performance.now() };
+  const refuse = (thrown: unknown): never => {
+    parts.observe(refusedChat(input, start, toAppError(thrown)));
+    throw thrown;
+  };
   try {
     const { request, changes, organizationId } = prepareChat(input.body);
     input.scope.requireOrganization(organizationId);
@@ -77,11 +91,12 @@ function admit(input: ChatInput, parts: ChatParts) {
     guard?.checkParameters(request);
     const promptTokens = Math.ceil(input.bytes.length / bytesPerToken);
     const longestAnswer = (request.max_completion_tokens ?? request.max_tokens ?? 0) * (request.n ?? 1);
-    const admission = parts.limiter.admit(input.scope, { estimatedTokens: promptTokens + longestAnswer });
-    return { request, changes, model, guard, promptTokens, admission };
+    const admitting = parts.limiter.admit(input.scope, { estimatedTokens: promptTokens + longestAnswer });
+    const prepared = { request, changes, model, guard, promptTokens };
+    if (!(admitting instanceof Promise)) return { ...prepared, admission: admitting };
+    return admitting.then((admission) => ({ ...prepared, admission }), refuse);
   } catch (thrown) {
-    parts.observe(refusedChat(input, start, toAppError(thrown)));
-    throw thrown;
+    return refuse(thrown);
   }
 }
 

@@ -42,7 +42,8 @@ export type Config = Static<typeof configSchema> & {
 
 const reloadablePaths: ReadonlySet<string> = new Set([
   "server.log_level",
-  "limits",
+  "limits.key",
+  "limits.organization",
   "engines",
   "models",
   "aliases",

@@ -3,6 +3,7 @@ import { Type, type Static } from "typebox";
 import type { ErrorCode } from "../errors.ts";
 import { limitsInput } from "../input-limits.ts";
 import type { Limits } from "../tenant.ts";
+import { milliseconds, secret } from "./setting-types.ts";
 
 const ceiling = (description: string, error: ErrorCode = "rate_limited") =>
   Type.Optional(
@@ -35,11 +36,46 @@ const ceilings = (description: string) =>
     { default: {}, description },
   );
 
+/** How servers share limits. */
+const shared = Type.Object(
+  {
+    backend: Type.Enum(["none", "postgres", "valkey"], {
+      default: "none",
+      description:
+        "What counts for all servers. `none`: each server counts alone. `postgres`: the database of `storage.database_url`. `valkey`: Valkey or Redis at `valkey_url`.",
+    }),
+    valkey_url: Type.Optional(
+      secret(
+        "Valkey 7.2 or Redis 6.2, or later: `redis://user:password@host:6379/0`; with TLS `rediss://`. `valkey://` and `valkeys://` mean the same.",
+        { env: "SOUNDING_VALKEY_URL", pattern: "^(redis|valkey)s?://" },
+      ),
+    ),
+    when_unreachable: Type.Enum(["allow", "refuse"], {
+      default: "allow",
+      description:
+        "What happens while the backend cannot be reached. `allow`: each server counts alone. `refuse`: calls with a limit are refused with 503.",
+    }),
+    timeout_ms: milliseconds(
+      250,
+      "How long a call waits for the backend. After that the backend counts as unreachable until it answers again.",
+    ),
+  },
+  {
+    default: {},
+    description: "How several servers count together. Monthly budgets are always shared through the control database.",
+  },
+);
+
 export const limits = Type.Object(
   {
     key: ceilings("For each key without its own limit of this kind."),
     organization: ceilings("For each organization without its own limit of this kind."),
+    shared,
   },
-  { default: {}, description: "Default limits of keys and organizations that do not have their own." },
+  {
+    default: {},
+    description:
+      "Default limits of keys and organizations that do not have their own, and how servers share limits. Changes take effect without a restart, except those of `shared`.",
+  },
 );
 export type LimitSettings = Static<typeof limits>;

@@ -9,6 +9,7 @@ import { suggestion } from "../closest-name.ts";
 import { checkGuardrailRules } from "./guardrail-rules.ts";
 import { formatPath, type ConfigProblem, type SettingPath } from "./problem.ts";
 import { isObject } from "../json-object.ts";
+import { checkSharedLimits } from "./shared-limits.ts";
 import { checkTrustedProxies } from "./trusted-proxies.ts";
 import { problemIn, type YamlFile } from "./yaml-file.ts";
 
@@ -42,6 +43,7 @@ export function checkReferences(config: unknown, file: YamlFile | undefined): Co
   checkAliases(names, report);
   checkGuardrailRules(config, report);
   checkTrustedProxies(config, report);
+  checkSharedLimits(section("limits")["shared"], section("storage"), report);
   return problems;
 }
 

@@ -13,6 +13,10 @@ export interface RequestAdmission {
 
 /**
  * Undefined for operations that are not limited here. Inference is admitted by its own routes, which estimate tokens.
+ * A promise if limits are shared with other processes and must be asked for.
  * @throws AppError rate_limited
  */
-export type AdmitRequest = (scope: Scope, operation: Operation) => RequestAdmission | undefined;
+export type AdmitRequest = (
+  scope: Scope,
+  operation: Operation,
+) => RequestAdmission | Promise<RequestAdmission> | undefined;

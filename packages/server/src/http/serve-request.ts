@@ -132,14 +132,17 @@ function admitScope(
   context: RequestContext,
   { operation, scope }: { readonly scope: Scope; readonly operation: Operation },
   server: ServeContext,
-): AdmittedRequest {
+): AdmittedRequest | Promise<AdmittedRequest> {
   context.cost.organizationId = scope.organizationId;
+  const admitted = (admission: RequestAdmission | undefined): AdmittedRequest => {
+    if (admission !== undefined) {
+      context.cost.chargeTo(admission);
+      context.responseHeaders = { ...context.responseHeaders, ...admission.headers() };
+    }
+    return { scope, admission };
+  };
   const admission = server.admitRequest?.(scope, operation);
-  if (admission !== undefined) {
-    context.cost.chargeTo(admission);
-    context.responseHeaders = { ...context.responseHeaders, ...admission.headers() };
-  }
-  return { scope, admission };
+  return admission instanceof Promise ? admission.then(admitted) : admitted(admission);
 }
 
 /** Checks the request's key or session, and its permission. @throws AppError */

@@ -3,6 +3,7 @@ import type { CheckedKey, Limits } from "../tenant.ts";
 import type { MonthlyUsage } from "./monthly-usage.ts";
 import { rateLimitHeaders } from "./rate-limit-headers.ts";
 import type { LimitedSubject, Subject } from "./subject.ts";
+import type { LeaseReports, SubjectLeases } from "./shared/subject-leases.ts";
 import { refillMs, take, consumedTokens } from "./token-bucket.ts";
 
 /** What one call reserves of one subject's limits. */
@@ -11,11 +12,19 @@ export class Reservation implements LimitedSubject {
   readonly limits: Limits;
   readonly #estimatedTokens: number;
   readonly #reservedTokens: number;
+  /** Where limits are shared. */
+  readonly #leases: SubjectLeases | undefined;
+  /** Whether requests and tokens were taken from `#leases`. */
+  readonly #leased: boolean;
 
   constructor(
     { subject, limits }: LimitedSubject,
     request: { readonly estimatedTokens: number; readonly nowMs: number },
+    leased = false,
   ) {
+    this.#leases = subject.leases;
+    this.#leased = leased;
+    this.#leases?.begin();
     this.subject = subject;
     this.limits = limits;
     this.#estimatedTokens = request.estimatedTokens;
@@ -34,14 +43,17 @@ export class Reservation implements LimitedSubject {
   }
 
   /** Charges what the call uses while it runs. It may overdraw the bucket. */
-  charge(computeSeconds: number, nowMs: number): void {
+  charge(computeSeconds: number, nowMs: number, shared?: LeaseReports): void {
     const limit = this.limits.compute_seconds_per_minute;
     if (limit === undefined) return;
     consumedTokens(this.subject.compute, limit, nowMs);
     take(this.subject.compute, computeSeconds);
+    if (this.#leases === undefined) return;
+    this.#leases.compute.charge(computeSeconds);
+    shared?.activate(this.#leases);
   }
 
-  release(usedTokens: number, nowMs: number): void {
+  release(usedTokens: number, nowMs: number, shared?: LeaseReports): void {
     const { subject, limits } = this;
     subject.inFlight -= 1;
     subject.reservedTokens -= this.#estimatedTokens;
@@ -51,21 +63,24 @@ export class Reservation implements LimitedSubject {
     if (limits.tokens_per_minute !== undefined) {
       consumedTokens(subject.tokens, limits.tokens_per_minute, nowMs);
       take(subject.tokens, usedTokens - this.#reservedTokens);
+      this.#leases?.tokens.charge(usedTokens - (this.#leased ? this.#reservedTokens : 0));
       this.#extendReplenishment(nowMs + refillMs(subject.tokens, limits.tokens_per_minute, nowMs));
     }
     if (limits.compute_seconds_per_minute !== undefined) {
       this.#extendReplenishment(nowMs + refillMs(subject.compute, limits.compute_seconds_per_minute, nowMs));
     }
+    if (this.#leases !== undefined) shared?.end(this.#leases);
   }
 
   /** Gives back everything that was taken. */
-  cancel(nowMs: number): void {
+  cancel(nowMs: number, shared?: LeaseReports): void {
     const { subject, limits } = this;
     if (limits.requests_per_minute !== undefined) {
       consumedTokens(subject.requests, limits.requests_per_minute, nowMs);
       take(subject.requests, -1);
+      if (this.#leased) this.#leases?.requests.charge(-1);
     }
-    this.release(0, nowMs);
+    this.release(0, nowMs, shared);
   }
 
   #extendReplenishment(restedAtMs: number): void {
@@ -77,6 +92,8 @@ interface Call {
   readonly key: CheckedKey;
   readonly usage: MonthlyUsage;
   readonly now: () => number;
+  /** Absent: the process counts alone. */
+  readonly shared?: LeaseReports | undefined;
 }
 
 /** An admitted call. It must be settled or cancelled. */
@@ -95,8 +112,8 @@ export class Admission {
   /** Charges compute seconds as soon as they are known, even after the call has ended. */
   charge(computeSeconds: number): void {
     const nowMs = this.#call.now();
-    this.#key.charge(computeSeconds, nowMs);
-    this.#organization.charge(computeSeconds, nowMs);
+    this.#key.charge(computeSeconds, nowMs, this.#call.shared);
+    this.#organization.charge(computeSeconds, nowMs, this.#call.shared);
   }
 
   /**
@@ -107,8 +124,8 @@ export class Admission {
     if (this.#settled) return;
     this.#settled = true;
     const nowMs = this.#call.now();
-    this.#key.release(tokens, nowMs);
-    this.#organization.release(tokens, nowMs);
+    this.#key.release(tokens, nowMs, this.#call.shared);
+    this.#organization.release(tokens, nowMs, this.#call.shared);
     this.#call.usage.record(this.#call.key, tokens, nowMs);
   }
 
@@ -117,8 +134,8 @@ export class Admission {
     if (this.#settled) return;
     this.#settled = true;
     const nowMs = this.#call.now();
-    this.#key.cancel(nowMs);
-    this.#organization.cancel(nowMs);
+    this.#key.cancel(nowMs, this.#call.shared);
+    this.#organization.cancel(nowMs, this.#call.shared);
   }
 
   /** The current `x-ratelimit-…` headers, of the limit with the least left; none for what has no limit. */

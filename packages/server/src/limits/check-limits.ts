@@ -29,20 +29,42 @@ export function checkLimits(subjects: readonly LimitedSubject[], request: Admiss
   let longest: Refusal | undefined;
   for (const limited of subjects) {
     for (const check of checks) {
-      const refusal = check(limited, request);
-      if (refusal === undefined) continue;
-      if (longest === undefined || refusal.retryAfterMs > longest.retryAfterMs) longest = refusal;
+      longest = longerOf(longest, check(limited, request));
     }
   }
-  if (longest === undefined) return undefined;
-  const { code, message, retryAfterMs } = longest;
-  const headers = rateLimitHeaders(subjects, request.nowMs);
-  return new AppError(code, message, { retryAfterMs: Math.ceil(retryAfterMs), headers });
+  return longest === undefined ? undefined : toError(longest, subjects, request);
+}
+
+/** Like `checkLimits`, for the budgets of the month alone. */
+export function checkMonths(subjects: readonly LimitedSubject[], request: AdmissionRequest): AppError | undefined {
+  let refusal: Refusal | undefined;
+  for (const limited of subjects) refusal = longerOf(refusal, checkMonth(limited, request));
+  return refusal === undefined ? undefined : toError(refusal, subjects, request);
+}
+
+/** The error for a call that a shared limit refuses although this process knows no reason any more. */
+export function takenElsewhere(subjects: readonly LimitedSubject[], request: AdmissionRequest): AppError {
+  const names = subjects.map(({ subject }) => nameOf(subject)).join(" or ");
+  const message = `A limit of ${names} is being used up by calls to other servers. Retry in ${formatDuration(unknownWaitMs)}.`;
+  return toError(rateLimited(message, unknownWaitMs), subjects, request);
 }
 
 type Check = (limited: LimitedSubject, request: AdmissionRequest) => Refusal | undefined;
 
 const checks: readonly Check[] = [checkMonth, checkRequests, checkTokens, checkCompute, checkConcurrency];
+
+function longerOf(longest: Refusal | undefined, refusal: Refusal | undefined): Refusal | undefined {
+  if (refusal === undefined) return longest;
+  return longest === undefined || refusal.retryAfterMs > longest.retryAfterMs ? refusal : longest;
+}
+
+function toError(refusal: Refusal, subjects: readonly LimitedSubject[], { nowMs }: AdmissionRequest): AppError {
+  const { code, message, retryAfterMs } = refusal;
+  return new AppError(code, message, {
+    retryAfterMs: Math.ceil(retryAfterMs),
+    headers: rateLimitHeaders(subjects, nowMs),
+  });
+}
 
 function nameOf(subject: Subject): string {
   return `${subject.kind === "key" ? "The API key" : "The organization"} ${JSON.stringify(subject.name)}`;
@@ -120,9 +142,10 @@ function checkConcurrency(
   { trafficClass }: AdmissionRequest,
 ): Refusal | undefined {
   const limit = limits.concurrent_requests;
-  if (limit === undefined || subject.inFlight < limit) return undefined;
+  const running = subject.inFlight + subject.inFlightElsewhere;
+  if (limit === undefined || running < limit) return undefined;
   return rateLimited(
-    `${nameOf(subject)} is limited to ${limit} concurrent ${requestNouns[trafficClass]}, and ${subject.inFlight} are running. Retry when one has finished.`,
+    `${nameOf(subject)} is limited to ${limit} concurrent ${requestNouns[trafficClass]}, and ${running} are running. Retry when one has finished.`,
     unknownWaitMs,
   );
 }

@@ -59,7 +59,10 @@ export function limitUsage(own: Limits, fallback: Limits, { nowMs, stateOf, mont
     };
     return [
       rate("requests_per_minute", "requests"),
-      row("concurrent_requests", state === undefined ? null : (state?.inFlight ?? 0)),
+      row(
+        "concurrent_requests",
+        state === undefined ? null : state === null ? 0 : state.inFlight + state.inFlightElsewhere,
+      ),
       ...(trafficClass === "inference"
         ? [
             rate("tokens_per_minute", "tokens"),

@@ -5,7 +5,7 @@ import { AppError } from "../errors.ts";
 import { silentLogger } from "../logger.ts";
 import { Scope, type Limits } from "../tenant.ts";
 import type { Admission } from "./admission.ts";
-import { createLimiter } from "./limiter.ts";
+import { createLimiter, type Limiter } from "./limiter.ts";
 import { MonthlyUsage, type UsageEntry } from "./monthly-usage.ts";
 
 /** 2026-11-21T12:00:00Z */
@@ -23,13 +23,24 @@ async function setUp({ key = {}, organization = {}, kept = [], maxSubjects }: Se
   const now = (): number => clock.nowMs;
   const ledger = { add: async () => {}, read: async () => kept };
   const usage = await MonthlyUsage.open({ ledger, logger: silentLogger, now, flushIntervalMs: 3_600_000 });
-  const limiter = createLimiter({
+  const created = createLimiter({
     defaults: { key, organization },
     usage,
     now,
     ...(maxSubjects === undefined ? {} : { maxSubjects }),
   });
+  const limiter = {
+    ...created,
+    admit: (...call: Parameters<Limiter["admit"]>) => atOnce(created.admit(...call)),
+    admitTelemetry: (...call: Parameters<Limiter["admitTelemetry"]>) => atOnce(created.admitTelemetry(...call)),
+  };
   return { clock, limiter, usage };
+}
+
+/** Without shared limits, nothing waits. */
+function atOnce(admission: Admission | Promise<Admission>): Admission {
+  if (admission instanceof Promise) assert.fail("the admission waits");
+  return admission;
 }
 
 function scope(own: { keyId?: string; organizationId?: string; key?: Limits; organization?: Limits } = {}): Scope {

@@ -1,14 +1,16 @@
 /**
  * Admits or refuses calls by the limits of the key and of its organization: requests, tokens and compute seconds per
- * minute, concurrent calls, tokens per month. Decisions are synchronous, in memory and without timers. Inference,
- * telemetry queries and telemetry ingest are counted separately.
+ * minute, concurrent calls, tokens per month. Decisions are synchronous, in memory and without timers, unless limits are
+ * shared. Inference, telemetry queries and telemetry ingest are counted separately.
  * docs/adr/0006-limits.md
+ * docs/adr/0041-shared-limits.md
  * docs/adr/0218-separate-limits-for-telemetry.md
  */
 import type { Limits, Scope } from "../tenant.ts";
 import { Admission, Reservation } from "./admission.ts";
 import type { MonthlyUsage } from "./monthly-usage.ts";
 import { checkLimits } from "./check-limits.ts";
+import type { SharedLimits } from "./shared/shared-limits.ts";
 import { limitUsage, type LimitUsage, type UsageSubject } from "./limit-usage.ts";
 import { createSubjectCache, type LimitedSubject, type SubjectCache } from "./subject.ts";
 import { type TrafficClass, limitsFor, trafficClasses } from "./traffic-class.ts";
@@ -22,17 +24,18 @@ export interface DefaultLimits {
 export interface Limiter {
   /**
    * Admits one call and reserves its estimated tokens. Every admission must be settled.
+   * A promise only if limits are shared and what this process took in advance does not suffice.
    * @param need.estimatedTokens prompt and longest completion, as estimated before the call
-   * @throws AppError rate_limited (with the time to wait) or quota_exceeded
+   * @throws AppError rate_limited (with the time to wait) or quota_exceeded; overloaded if shared limits are unreachable
    */
-  admit(scope: Scope, need: { readonly estimatedTokens: number }): Admission;
+  admit(scope: Scope, need: { readonly estimatedTokens: number }): Admission | Promise<Admission>;
   /**
    * Admits one request that queries or exports telemetry. Its usage is charged while it runs; it must be settled.
-   * @throws AppError rate_limited (with the time to wait)
+   * @throws AppError rate_limited (with the time to wait); overloaded if shared limits are unreachable
    */
-  admitTelemetry(scope: Scope, trafficClass: Exclude<TrafficClass, "inference">): Admission;
-  /** The limits of a key or an organization, and what this process counted. */
-  usageOf(subject: UsageSubject): LimitUsage[];
+  admitTelemetry(scope: Scope, trafficClass: Exclude<TrafficClass, "inference">): Admission | Promise<Admission>;
+  /** The limits of a key or an organization, and what is counted: by all processes if limits are shared. */
+  usageOf(subject: UsageSubject): Promise<LimitUsage[]>;
   /** Takes effect with the next call. */
   setDefaults(defaults: DefaultLimits): void;
 }
@@ -44,10 +47,12 @@ export interface LimiterOptions {
   readonly now?: () => number;
   /** Keys and organizations in memory; idle ones are evicted. */
   readonly maxSubjects?: number;
+  /** Absent: the process counts alone. */
+  readonly shared?: SharedLimits | undefined;
 }
 
 export function createLimiter(options: LimiterOptions): Limiter {
-  const { usage, now = Date.now, maxSubjects = 100_000 } = options;
+  const { usage, now = Date.now, maxSubjects = 100_000, shared } = options;
   let defaults = options.defaults;
   const caches = Object.fromEntries(
     trafficClasses.map((trafficClass) => [
@@ -56,7 +61,11 @@ export function createLimiter(options: LimiterOptions): Limiter {
     ]),
   ) as Record<TrafficClass, { readonly keys: SubjectCache; readonly organizations: SubjectCache }>;
 
-  const admit = ({ key }: Scope, trafficClass: TrafficClass, estimatedTokens: number): Admission => {
+  const admit = (
+    { key }: Scope,
+    trafficClass: TrafficClass,
+    estimatedTokens: number,
+  ): Admission | Promise<Admission> => {
     const nowMs = now();
     const { keys, organizations } = caches[trafficClass];
     const limitedKey: LimitedSubject = {
@@ -68,19 +77,37 @@ export function createLimiter(options: LimiterOptions): Limiter {
       limits: limitsFor(trafficClass, key.organizationLimits, defaults.organization),
     };
     const request = { trafficClass, estimatedTokens, nowMs, usage };
-    const refusal = checkLimits([limitedKey, limitedOrganization], request);
+    const limited = [limitedKey, limitedOrganization];
+    const open = (leased: boolean, openedMs: number): Admission => {
+      const opened = { estimatedTokens, nowMs: openedMs };
+      return new Admission(
+        { key, usage, now, shared },
+        new Reservation(limitedKey, opened, leased),
+        new Reservation(limitedOrganization, opened, leased),
+      );
+    };
+    if (shared !== undefined) return shared.admit({ limited, request, open });
+    const refusal = checkLimits(limited, request);
     if (refusal !== undefined) throw refusal;
-    return new Admission(
-      { key, usage, now },
-      new Reservation(limitedKey, request),
-      new Reservation(limitedOrganization, request),
+    return open(false, nowMs);
+  };
+
+  const refresh = async (sharing: SharedLimits, { kind, id, limits }: UsageSubject): Promise<void> => {
+    const nowMs = now();
+    await Promise.all(
+      trafficClasses.map(async (trafficClass) => {
+        const cache = caches[trafficClass][kind === "key" ? "keys" : "organizations"];
+        const subject = cache.get(id, cache.peek(id)?.name ?? id, nowMs);
+        await sharing.refresh({ subject, limits: limitsFor(trafficClass, limits, defaults[kind]) }, trafficClass);
+      }),
     );
   };
 
   return {
     admit: (scope, { estimatedTokens }) => admit(scope, "inference", estimatedTokens),
     admitTelemetry: (scope, trafficClass) => admit(scope, trafficClass, 0),
-    usageOf({ kind, id, limits }) {
+    async usageOf({ kind, id, limits }) {
+      if (shared !== undefined) await refresh(shared, { kind, id, limits });
       const nowMs = now();
       const tokens = kind === "key" ? usage.keyTokens(id, nowMs) : usage.organizationTokens(id, nowMs);
       return limitUsage(limits, defaults[kind], {

@@ -1,5 +1,6 @@
 /** The state of a rate-limited key or organization between its calls, in a bounded cache. */
 import type { Limits } from "../tenant.ts";
+import type { SubjectLeases } from "./shared/subject-leases.ts";
 import { createBucket, type TokenBucket } from "./token-bucket.ts";
 
 export type SubjectKind = "key" | "organization";
@@ -14,10 +15,14 @@ export interface Subject {
   /** Compute seconds. */
   readonly compute: TokenBucket;
   inFlight: number;
+  /** Calls in flight at other processes, where limits are shared. */
+  inFlightElsewhere: number;
   /** Estimated tokens of the calls in flight. */
   reservedTokens: number;
   /** When all buckets are full again, so that an idle subject can be evicted. */
   replenishedAtMs: number;
+  /** What this process took in advance; absent: nothing yet, or limits are not shared. */
+  leases: SubjectLeases | undefined;
 }
 
 /** A key or an organization, with the limits that apply to it in this call. */
@@ -68,8 +73,10 @@ export function createSubjectCache(kind: SubjectKind, maxSubjects: number): Subj
           tokens: createBucket(nowMs),
           compute: createBucket(nowMs),
           inFlight: 0,
+          inFlightElsewhere: 0,
           reservedTokens: 0,
           replenishedAtMs: nowMs,
+          leases: undefined,
         };
         subjects.set(id, subject);
       }

@@ -47,7 +47,7 @@ const charactersPerToken = 4;
 
 export function createSpeak(parts: SpeechParts): Speak {
   return async (input) => {
-    const { speech, model, inputTokens, admission } = admit(input, parts);
+    const { speech, model, inputTokens, admission } = await admit(input, parts);
     const record = new CallRecord({ speech, inputTokens, admission, input, observe: parts.observe });
     const limit = timeLimit(input.signal, speech.timeoutMs);
     const end = (error?: AppError): void => {
@@ -83,13 +83,13 @@ export function createSpeak(parts: SpeechParts): Speak {
 }
 
 /** Prepares the request, resolves its model, then applies the limits. A refusal is recorded. */
-function admit(input: SpeechInput, parts: SpeechParts) {
+async function admit(input: SpeechInput, parts: SpeechParts) {
   const start = { unixMs: Date.now(), monotonicMs: performance.now() };
   try {
     const speech = prepareSpeech(input.body, { maxInputCharacters: parts.maxInputCharacters() });
     const model = parts.resolveModel(input.scope, speech.model);
     const inputTokens = Math.ceil(speech.input.length / charactersPerToken);
-    const admission = parts.limiter.admit(input.scope, { estimatedTokens: inputTokens });
+    const admission = await parts.limiter.admit(input.scope, { estimatedTokens: inputTokens });
     return { speech, model, inputTokens, admission };
   } catch (thrown) {
     parts.observe(refusedSpeech(input, start, toAppError(thrown)));

@@ -10,12 +10,15 @@ interface HealthParts {
   readonly control: ControlDatabase;
   readonly store: Store;
   readonly disk: DiskSpace;
+  /** Why shared limits cannot be checked; absent: limits are not shared. */
+  readonly sharedLimits?: (() => string | undefined) | undefined;
 }
 
 export function createHealthChecks({
   control,
   store,
   disk,
+  sharedLimits,
 }: HealthParts): Pick<StatusParts, "readiness" | "informational" | "disabled"> {
   const checkWrites = createWriteProbe(control);
   const { disabled, reason } = store.state();
@@ -24,6 +27,7 @@ export function createHealthChecks({
     informational: async () => ({
       control_database_writes: await checkWrites(),
       data_disk: await checkDisk(disk),
+      ...(sharedLimits === undefined ? {} : { shared_limits: sharedLimits() }),
       ...(disabled === true ? {} : checkStore(store)),
     }),
     disabled: disabled === true ? { telemetry_store: reason } : {},

@@ -13,6 +13,7 @@ import { snapshotOf, type MetricSnapshot } from "./metric-snapshot.ts";
 import { createScrape, renderRegistry, type Scrape } from "./scrape.ts";
 import { createObservableGauges, type ObservableGauges } from "./observable-gauges.ts";
 import { createAlertMetrics, type AlertMetrics } from "./alert-metrics.ts";
+import { createSharedLimitMetrics, type SharedLimitMetrics } from "./shared-limit-metrics.ts";
 import { createMainThreadMetrics } from "./main-thread-metrics.ts";
 
 /** A finished HTTP request. */
@@ -34,6 +35,7 @@ interface TelemetryWrite {
 
 export interface Metrics extends ObservableGauges {
   readonly alerts: AlertMetrics;
+  readonly sharedLimits: SharedLimitMetrics;
   observeRequest(request: FinishedRequest): void;
   /** Counts a finished call of a model. */
   observeCall(call: FinishedCall): void;
@@ -228,6 +230,7 @@ export function createMetrics(version: string): Metrics {
   const { observeRequestTimes, observeLoopDelay } = createMainThreadMetrics(registers);
   return {
     alerts: createAlertMetrics(registers),
+    sharedLimits: createSharedLimitMetrics(registers),
     observeLoopDelay,
     observeRequest(request) {
       const { operation, status, durationMs } = request;

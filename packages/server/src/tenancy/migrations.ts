@@ -2,7 +2,7 @@
  * The migrations of the control database, one set for both dialects, run at every start. Never edit a released
  * migration; add one whose name sorts after it.
  */
-import { sql, type Kysely } from "kysely";
+import { PostgresAdapter, sql, type Kysely } from "kysely";
 import { Migrator, type Migration } from "kysely/migration";
 import type { ControlTables } from "./tables.ts";
 
@@ -12,6 +12,7 @@ const migrations: Record<string, Migration> = {
   "0003_write_probe": { up: createWriteProbe },
   "0004_sessions": { up: createSessions },
   "0005_alerts": { up: createAlerts },
+  "0006_limit_leases": { up: createLimitLeases },
 };
 
 async function createDirectoryTables(database: Kysely<unknown>): Promise<void> {
@@ -121,6 +122,18 @@ async function createAlerts({ schema }: Kysely<unknown>): Promise<void> {
     .addColumn("updated_at", "bigint", (column) => column.notNull())
     .addPrimaryKeyConstraint("alert_states_key", ["organization_id", "rule_group", "rule"])
     .execute();
+}
+
+/**
+ * What servers take of shared limits. In Postgres without a write-ahead log: after a crash of the database, every limit
+ * starts anew.
+ */
+async function createLimitLeases(database: Kysely<unknown>): Promise<void> {
+  const isPostgres = database.getExecutor().adapter instanceof PostgresAdapter;
+  const table = isPostgres ? sql`unlogged table` : sql`table`;
+  await sql`create ${table} limit_leases (id text primary key, account text, expires_at bigint not null)`.execute(
+    database,
+  );
 }
 
 /**

@@ -112,7 +112,7 @@ async function admit(input: TranscriptionInput, parts: TranscriptionParts, recor
     record.prepared = request.soFar;
     // The model is known unless its field follows the file.
     if (request.soFar !== undefined) parts.resolveModel(scope, request.soFar.model);
-    const admission = (record.admission = parts.limiter.admit(scope, { estimatedTokens: 0 }));
+    const admission = (record.admission = await parts.limiter.admit(scope, { estimatedTokens: 0 }));
     await abortable(untilComplete(request, form), signal);
     const prepared = (record.prepared = request.prepare());
     if (form.file === undefined) {

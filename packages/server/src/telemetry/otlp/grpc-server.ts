@@ -36,7 +36,7 @@ export interface GrpcParts {
   readonly failedKeys: FailedKeys;
   readonly clientAddressOf: ClientAddressOf;
   /** Admits one export, before its message is read. Absent: exports have no limits. @throws AppError rate_limited */
-  readonly admit?: ((scope: Scope) => RequestAdmission) | undefined;
+  readonly admit?: ((scope: Scope) => RequestAdmission | Promise<RequestAdmission>) | undefined;
   readonly logger: Logger;
   readonly settings: GrpcSettings;
   readonly limits: BodyLimits;
@@ -184,7 +184,7 @@ async function answer(call: Call, { ingest, checkKey, failedKeys, admit, limits 
   call.scope = await authenticate(headers, checkKey, { address: call.clientAddress, failedKeys });
   call.scope.require("telemetry_write");
   cost.organizationId = call.scope.organizationId;
-  call.admission = admit?.(call.scope);
+  call.admission = await admit?.(call.scope);
   if (call.admission !== undefined) cost.chargeTo(call.admission);
   call.charge = limits.memory.open(call.scope.organizationId);
   const bytes = await readMessage(stream, headers, { limitBytes: limits.bodyLimitBytes, charge: call.charge });

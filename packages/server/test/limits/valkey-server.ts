@@ -1,0 +1,81 @@
+/** A private Valkey, or Redis, for one test file: on a port of the loopback interface, with its files in a temporary directory. */
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Redis } from "iovalkey";
+
+export interface ValkeyServer {
+  readonly url: string;
+  /** Ends it without a shutdown. */
+  kill(): Promise<void>;
+  start(): Promise<void>;
+  /** Stops it from answering, while its connections stay open. */
+  pause(): void;
+  resume(): void;
+  /** Stops it and removes its directory. */
+  remove(): Promise<void>;
+}
+
+const program = ["valkey-server", "redis-server"].find((name) => spawnSync(name, ["--version"]).status === 0);
+
+/** Why Valkey cannot run on this machine; undefined if it can. */
+export const noValkey: string | undefined =
+  program === undefined ? "Neither Valkey nor Redis is installed (Debian: apt-get install redis-server)" : undefined;
+
+/** @param flags further settings, as on the command line */
+export async function startValkey(flags: readonly string[] = []): Promise<ValkeyServer> {
+  const directory = mkdtempSync(join(tmpdir(), "sounding-valkey-"));
+  const port = await freePort();
+  const url = `redis://127.0.0.1:${port}`;
+  let server: ChildProcess | undefined;
+
+  async function start(): Promise<void> {
+    const place = ["--port", String(port), "--bind", "127.0.0.1", "--dir", directory];
+    server = spawn(program!, [...place, "--save", "", "--appendonly", "no", ...flags], { stdio: "ignore" });
+    await untilItAnswers(url, server);
+  }
+  async function kill(): Promise<void> {
+    if (server === undefined || server.exitCode !== null || server.signalCode !== null) return;
+    const exited = once(server, "exit");
+    server.kill("SIGKILL");
+    await exited;
+  }
+  await start();
+  return {
+    url,
+    kill,
+    start,
+    pause: () => void server!.kill("SIGSTOP"),
+    resume: () => void server!.kill("SIGCONT"),
+    async remove() {
+      await kill();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, "close");
+  return port;
+}
+
+async function untilItAnswers(url: string, server: ChildProcess): Promise<void> {
+  const client = new Redis(url, { maxRetriesPerRequest: null, retryStrategy: () => 20 });
+  client.on("error", () => {});
+  const failed = once(server, "exit").then(() => {
+    throw new Error("Valkey did not start");
+  });
+  failed.catch(() => {});
+  try {
+    await Promise.race([client.ping(), failed]);
+  } finally {
+    client.disconnect();
+  }
+}
