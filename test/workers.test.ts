@@ -128,6 +128,23 @@ describe("a server of two workers", { timeout: 120_000 }, () => {
     }
   });
 
+  test("admits no more calls than a limit allows, over all workers together", async () => {
+    const limits = { requests_per_minute: 10 };
+    const { json: created } = await one.call("/admin/v1/keys", { name: "limited", limits }, server.operatorKey);
+    const startMs = performance.now();
+    let admitted = 0;
+    for (let refused = 0; refused < 4;) {
+      const answers = await Promise.all(
+        [one, two].map((each) => each.call("/v1/chat/completions", chat, created["secret"] as string)),
+      );
+      const statuses = answers.map(({ status }) => status);
+      admitted += statuses.filter((status) => status === 200).length;
+      refused += statuses.filter((status) => status === 429).length;
+    }
+    const refilled = Math.ceil((performance.now() - startMs) / 6_000);
+    assert.ok(admitted >= 9 && admitted <= 10 + refilled, `${admitted} calls were admitted`);
+  });
+
   test("takes a target out of service on all workers when one finds that it fails", async () => {
     upstream.script = (exchange) => exchange.answer({ error: { message: "broken" } }, 500);
     const isOut = async (connection: WorkerConnection): Promise<boolean> =>

@@ -108,8 +108,12 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
   const failedKeys = new FailedKeys(config.server.max_failed_keys_per_minute);
   const signIn = closeAtEnd(await createSignIn({ control, checkKey, failedKeys, logger }));
   const usage = closeAtEnd(await MonthlyUsage.open({ ledger: createUsageLedger(control), logger }));
-  const sharing = { databaseUrl: storage.database_url, logger, observer: metrics.sharedLimits };
-  const sharedLimits = await openSharedLimits(config.limits.shared, sharing);
+  const sharedLimits = await openSharedLimits(config.limits.shared, {
+    databaseUrl: storage.database_url,
+    ownLedger: sharing?.limits,
+    logger,
+    observer: metrics.sharedLimits,
+  });
   if (sharedLimits !== undefined) closeAtEnd(sharedLimits);
   const limiter = createLimiter({ defaults: config.limits, usage, shared: sharedLimits });
   const createEngine = createEngineFactory({ logger, dataDirectory });

@@ -8,6 +8,7 @@ import { join, resolve } from "node:path";
 import type { Config } from "./config/config.ts";
 import { openDataDirectory, type DataDirectory } from "./data-directory.ts";
 import { bindPort, reachableUrl, type Address, type BoundPort } from "./http/listen.ts";
+import type { LimitLedger } from "./limits/shared/limit-ledger.ts";
 import type { Logger } from "./logger.ts";
 import type { CircuitExchange } from "./routing/circuit-exchange.ts";
 import type { MetricSnapshot } from "./status/metric-snapshot.ts";
@@ -43,6 +44,8 @@ export interface ServerParts {
 export interface ProcessSharing {
   readonly store: StoreSharing;
   readonly circuits: CircuitExchange;
+  /** Counts limits for all processes. */
+  readonly limits: LimitLedger;
   /** The metrics of all processes. */
   scrape(): Promise<Scrape>;
   /** Gives this process's metrics to the others. */

@@ -4,6 +4,7 @@
  */
 import { resolve } from "node:path";
 import { bindRelayedPort, reachableUrl, type RelayedPort } from "../http/listen.ts";
+import { MemoryLedger } from "../limits/shared/memory-ledger.ts";
 import type { App, AppOptions } from "../running-app.ts";
 import { openOwnDatabase, openOwnDirectory, prepareFolders } from "../server-parts.ts";
 import { embeddedPaths } from "../store/embedded/embedded-store.ts";
@@ -36,6 +37,7 @@ export async function startPrimary(options: AppOptions, count: number): Promise<
   const metrics = new MetricSum();
   const locks = new ProcessLocks();
   const circuits = new CircuitBoard();
+  const limits = new MemoryLedger();
   const ports: { http: RelayedPort; grpc?: RelayedPort } = { http };
   let engine: SharedEngine | undefined;
 
@@ -82,6 +84,7 @@ export async function startPrimary(options: AppOptions, count: number): Promise<
       circuits.report(report.target, report.change);
       for (const each of others(worker)) each.channel.notify("circuit", report);
     });
+    channel.on("exchangeLimits", (request) => limits.exchangeNow(request));
     channel.on("scrape", () => metrics.scrape());
   }
 

@@ -1,6 +1,7 @@
 /** What the primary and its workers say to each other. */
 import type { Config } from "../config/config.ts";
 import type { Address } from "../http/listen.ts";
+import type { LedgerAnswer, LedgerRequest } from "../limits/shared/limit-ledger.ts";
 import type { CircuitChange } from "../routing/circuit.ts";
 import type { CircuitTarget } from "../routing/circuit-exchange.ts";
 import type { Overview } from "../running-app.ts";
@@ -56,6 +57,7 @@ export interface ToPrimary {
   readonly othersVisible: Exchange<string>;
   readonly circuit: Exchange<{ readonly target: CircuitTarget; readonly change: CircuitChange }>;
   readonly scrape: Exchange<undefined, Scrape>;
+  readonly exchangeLimits: Exchange<LedgerRequest, LedgerAnswer>;
 }
 
 /** What the primary sends. */

@@ -93,6 +93,7 @@ function shareProcesses(channel: PrimaryChannel, order: StartOrder, logger: Logg
         return forMs === undefined ? undefined : forMs + performance.now() - startMs;
       },
     },
+    limits: { exchange: (request) => channel.request("exchangeLimits", request), close: async () => {} },
     scrape: () => channel.request("scrape", undefined),
     answerScrapes: (snapshot) => channel.on("snapshot", snapshot),
   };

@@ -13,18 +13,25 @@ interface SharedLimitSettings {
 
 interface SharedLimitParts {
   readonly databaseUrl: string | undefined;
+  /** Counts for the processes of this server if there is no backend; absent: there is one process. */
+  readonly ownLedger?: LimitLedger | undefined;
   readonly logger: Logger;
   readonly observer: ExchangeObserver & { watchReachable(read: () => boolean): void };
 }
 
+/** Another process of this server answers, unless the machine is stalled. */
+const ownTimeoutMs = 5_000;
+
 /** Does not wait for a connection. Undefined if limits are not shared. */
 export async function openSharedLimits(
   settings: SharedLimitSettings,
-  { databaseUrl, logger, observer }: SharedLimitParts,
+  { databaseUrl, ownLedger, logger, observer }: SharedLimitParts,
 ): Promise<SharedLimits | undefined> {
-  const ledger = await openLedger(settings, databaseUrl);
+  const backend = await openLedger(settings, databaseUrl);
+  const ledger = backend ?? ownLedger;
   if (ledger === undefined) return undefined;
-  const { when_unreachable: whenUnreachable, timeout_ms: timeoutMs } = settings;
+  const { when_unreachable: whenUnreachable } = settings;
+  const timeoutMs = backend === undefined ? ownTimeoutMs : settings.timeout_ms;
   const shared = new SharedLimits({ ledger, whenUnreachable, timeoutMs, logger, observer });
   observer.watchReachable(() => shared.problem() === undefined);
   return shared;
