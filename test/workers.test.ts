@@ -100,6 +100,7 @@ describe("a server of two workers", { timeout: 120_000 }, () => {
     }
     const { text: metrics } = await two.call("/metrics");
     assert.match(metrics, /^sounding_build_info\{version="[^"]+"\} 1$/m);
+    assert.match(metrics, /^process_start_time_seconds \d+$/m);
     assert.match(metrics, /^sounding_check_ok\{check="control_database"\} 1$/m);
   });
 

@@ -58,7 +58,8 @@ const otherModel = "other";
 export function createMetrics(version: string): Metrics {
   const registry = new Registry();
   const registers = [registry];
-  collectDefaultMetrics({ register: registry });
+  // Its own timer for the event loop's lag costs an idle process 0.6 % of a core with the default of 10 ms.
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100 });
   new Gauge({
     name: "sounding_build_info",
     help: "Always 1; the version is a label.",
