@@ -32,7 +32,8 @@ describe("the configuration", () => {
     assert.equal(file, resolve("sounding.yaml"));
     assert.equal(config?.server.host, "127.0.0.1");
     assert.equal(config?.server.port, 4141);
-    assert.deepEqual(config?.limits, { key: {}, organization: {} });
+    const shared = { backend: "none", when_unreachable: "allow", timeout_ms: 250 };
+    assert.deepEqual(config?.limits, { key: {}, organization: {}, shared });
     assert.deepEqual(config?.engines, {});
     assert.equal(config?.discovery.enabled, true);
   });

@@ -1,4 +1,6 @@
 /** Limiters as servers have them, which share their limits through one ledger. */
+import { setImmediate } from "node:timers/promises";
+import type { Admission } from "../../src/limits/admission.ts";
 import { createLimiter, type Limiter } from "../../src/limits/limiter.ts";
 import { MonthlyUsage } from "../../src/limits/monthly-usage.ts";
 import type { LimitLedger } from "../../src/limits/shared/limit-ledger.ts";
@@ -65,5 +67,30 @@ export async function tryCall(limiter: Limiter, keyId?: string): Promise<string>
   } catch (error) {
     if (error instanceof AppError) return error.code;
     throw error;
+  }
+}
+
+/** Repeats a call until it is admitted, since another process may still have to report what it gave back. */
+export async function untilAdmitted(admit: () => Promise<Admission>): Promise<Admission> {
+  for (;;) {
+    try {
+      return await admit();
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== "rate_limited") throw error;
+      await setImmediate();
+    }
+  }
+}
+
+/** Repeats a call, which ends at once, until it is refused. */
+export async function untilRefused(admit: () => Promise<Admission>): Promise<AppError> {
+  for (;;) {
+    try {
+      (await admit()).settle();
+      await setImmediate();
+    } catch (error) {
+      if (error instanceof AppError && error.code === "rate_limited") return error;
+      throw error;
+    }
   }
 }

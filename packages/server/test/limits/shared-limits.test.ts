@@ -1,12 +1,20 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import type { Admission } from "../../src/limits/admission.ts";
 import type { LimitLedger } from "../../src/limits/shared/limit-ledger.ts";
 import { MemoryLedger } from "../../src/limits/shared/memory-ledger.ts";
 import { PostgresLedger } from "../../src/limits/shared/postgres-ledger.ts";
 import { ValkeyLedger } from "../../src/limits/shared/valkey-ledger.ts";
 import { openControlDatabase } from "../../src/tenancy/control-database.ts";
 import { noPostgres, startPostgres, type PostgresServer } from "../tenancy/postgres-server.ts";
-import { admitUntilRefused, limitedServer, type LimitedServer } from "./limited-servers.ts";
+import {
+  admitUntilRefused,
+  limitedServer,
+  scope,
+  untilAdmitted,
+  untilRefused,
+  type LimitedServer,
+} from "./limited-servers.ts";
 import { noValkey, startValkey, type ValkeyServer } from "./valkey-server.ts";
 
 /** Nothing here waits for a ledger that long, unless the machine is stalled. */
@@ -59,6 +67,55 @@ function define(open: () => Promise<LimitLedger>): void {
     const endMs = performance.now();
     assert.ok(admitted <= 600 + (endMs - startMs) / 100, `${admitted} in ${endMs - startMs} ms`);
     assert.ok(admitted >= 600 + (lastRoundMs - startMs) / 100 - 5, `${admitted} in ${lastRoundMs - startMs} ms`);
+    await closeAll(servers);
+  });
+
+  test("four servers never run more calls than one limit allows, and use a slot that becomes free", async () => {
+    const key = "concurrency";
+    const servers = await four({ key: { concurrent_requests: 10 } });
+    const running: Admission[] = [];
+    const start = async ({ limiter }: LimitedServer): Promise<void> => {
+      const calls = Array.from({ length: 5 }, async () => limiter.admit(scope(key), { estimatedTokens: 1 }));
+      for (const call of await Promise.allSettled(calls)) if (call.status === "fulfilled") running.push(call.value);
+    };
+    await Promise.all(servers.map(start));
+    assert.equal(running.length, 10);
+    running.pop()!.settle();
+    running.pop()!.settle();
+    // Whoever holds a slot reports that it is free, after which anyone gets it.
+    while (running.length < 10) await start(servers[3]!);
+    assert.equal(running.length, 10);
+    for (const call of running) call.settle();
+    await closeAll(servers);
+  });
+
+  test("tokens that a call did not use are there for the other servers", async () => {
+    const [first, second, ...others] = await four({ key: { tokens_per_minute: 1_000 } });
+    const admit = async ({ limiter }: LimitedServer, estimatedTokens: number) =>
+      limiter.admit(scope("tokens"), { estimatedTokens });
+    const call = await admit(first!, 900);
+    await assert.rejects(admit(second!, 500), {
+      code: "rate_limited",
+      message: /is limited to 1000 tokens per minute/,
+    });
+    call.settle({ tokens: 50 });
+    const later = await untilAdmitted(() => admit(second!, 900));
+    later.settle({ tokens: 3_000 });
+    await untilRefused(() => admit(first!, 1));
+    const [tokens] = (await first!.limiter.usageOf({ kind: "key", id: "tokens", limits: {} })).filter(
+      ({ limit }) => limit === "tokens_per_minute",
+    );
+    assert.ok(tokens!.used! > 2_900 && tokens!.used! < 3_200, String(tokens!.used));
+    await closeAll([first!, second!, ...others]);
+  });
+
+  test("compute seconds that one server used up are used up for all", async () => {
+    const servers = await four({ key: { compute_seconds_per_minute: 10 } });
+    const admit = async ({ limiter }: LimitedServer) => limiter.admitTelemetry(scope("compute"), "query");
+    const calls = await Promise.all(servers.map(admit));
+    calls[0]!.charge(100);
+    await Promise.all(servers.map((server) => untilRefused(() => admit(server))));
+    for (const call of calls) call.settle();
     await closeAll(servers);
   });
 }

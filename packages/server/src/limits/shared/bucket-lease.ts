@@ -25,8 +25,9 @@ export class BucketLease {
   #needed = 0;
   #leastNeeded = Infinity;
   #used = 0;
-  /** Use per millisecond, as of the last requests. */
-  #usage = 0;
+  /** What was used in about the time of a lease before the last request. */
+  #recentlyUsed = 0;
+  #requestedMs = -Infinity;
   #sentMs = -Infinity;
   #asked: { readonly demand: number; readonly sentMs: number } | undefined;
 
@@ -91,7 +92,8 @@ export class BucketLease {
   request(perMinute: number, nowMs: number): BucketRequest {
     const available = this.#available(nowMs);
     const target = this.#target(nowMs);
-    this.#usage = this.#usageAt(nowMs);
+    this.#recentlyUsed = this.#recentlyUsedAt(nowMs);
+    this.#requestedMs = nowMs;
     const demand = Math.max(0, Math.ceil(this.#needed - available));
     const atLeast = demand === 0 ? 0 : Math.max(1, Math.ceil(this.#leastNeeded - available));
     const [returned, charged] = [this.#returned, this.#charged];
@@ -149,7 +151,7 @@ export class BucketLease {
     this.#older.amount = 0;
     this.#newer.amount = 0;
     this.#used = 0;
-    this.#usage = 0;
+    this.#recentlyUsed = 0;
   }
 
   #available(nowMs: number): number {
@@ -166,13 +168,12 @@ export class BucketLease {
     }
   }
 
-  #usageAt(nowMs: number): number {
-    const sinceMs = Math.max(leaseMs / 4, Math.min(nowMs - this.#sentMs, 4 * leaseMs));
-    return Math.max(this.#used / sinceMs, this.#usage / 2);
+  #recentlyUsedAt(nowMs: number): number {
+    return this.#recentlyUsed * Math.exp((this.#requestedMs - nowMs) / leaseMs) + this.#used;
   }
 
   /** What the next lease may use at the present rate. */
   #target(nowMs: number): number {
-    return Math.floor(this.#usageAt(nowMs) * leaseMs);
+    return this.#used === 0 ? 0 : Math.floor(this.#recentlyUsedAt(nowMs));
   }
 }
