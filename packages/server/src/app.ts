@@ -14,13 +14,13 @@ import { createChat } from "./chat/complete.ts";
 import { chatRoutes } from "./chat/routes.ts";
 import { createWebConsole } from "./console/console-routes.ts";
 import { programPath } from "./config/library-paths.ts";
-import { DiskSpace } from "./status/disk-space.ts";
 import { createHealthChecks } from "./status/health-checks.ts";
 import { createGuardrails } from "./guardrails/guardrails.ts";
 import type { FinishedCall } from "./finished-call.ts";
 import { createClientAddress } from "./http/client-address.ts";
 import { FailedKeys } from "./http/failed-keys.ts";
 import { reachableUrl } from "./http/listen.ts";
+import { notOfRole, routesOfRole } from "./http/routes-of-role.ts";
 import { startHttpServer } from "./http/server.ts";
 import { clearSpoolDirectory } from "./http/spool.ts";
 import { createLimiter } from "./limits/limiter.ts";
@@ -29,6 +29,7 @@ import { telemetryClassOf } from "./limits/traffic-class.ts";
 import { MonthlyUsage } from "./limits/monthly-usage.ts";
 import { createEngineFactory } from "./routing/engine-factory.ts";
 import { serveModels } from "./routing/model-folder.ts";
+import { exportRoutes } from "./query/export/routes.ts";
 import { logRoutes } from "./query/logs/routes.ts";
 import { lokiRoutes } from "./query/loki-api/loki-routes.ts";
 import { createMetricPresets } from "./query/metrics/presets/metric-presets.ts";
@@ -40,13 +41,14 @@ import { traceRoutes } from "./query/traces/routes.ts";
 import { createTracePresets } from "./query/traces/trace-presets.ts";
 import type { App, AppOptions } from "./running-app.ts";
 import { openServerParts } from "./server-parts.ts";
+import { openServerStore, watchDisk } from "./server-store.ts";
+import { alertsOf, modelsOf } from "./config/settings-of-role.ts";
+import { takes } from "./server-role.ts";
 import { createListVoices } from "./speech/list-voices.ts";
 import { speechRoutes } from "./speech/routes.ts";
 import { createSpeak } from "./speech/speak.ts";
 import { createMetrics } from "./status/metrics.ts";
 import { statusRoutes } from "./status/routes.ts";
-import { createDisabledStore } from "./store/disabled-store.ts";
-import { openStore } from "./store/open-store.ts";
 import { lokiPushRoutes } from "./telemetry/loki-push/routes.ts";
 import { createGrpcServer } from "./telemetry/otlp/grpc-server.ts";
 import { sampleRoutes } from "./telemetry/samples/routes.ts";
@@ -71,32 +73,13 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
   const { onFirstStart } = options;
   const parts = closeAtEnd(options.parts ?? (await openServerParts({ config, logger, onFirstStart })));
   const { bound, control, sharing } = parts;
+  let closing = false;
   const { storage } = config;
+  const { role } = config.server;
   const dataDirectory = resolve(storage.data_dir);
   const metrics = createMetrics(version);
-  const disk = closeAtEnd(
-    await DiskSpace.watch({
-      directory: dataDirectory,
-      warningBytes: storage.warning_free_bytes,
-      minimumBytes: storage.minimum_free_bytes,
-    }),
-  );
-  metrics.watchDisk(() => disk.freeBytes);
-  const store = closeAtEnd(
-    config.telemetry.enabled
-      ? await openStore({
-          settings: config.telemetry,
-          dataDirectory,
-          logger,
-          observe: (report) => metrics.observeTelemetryWrite(report),
-          requireRoom: () => disk.requireRoom(),
-          sharing: sharing?.store,
-        })
-      : createDisabledStore(),
-  );
-  metrics.watchTelemetryQueue(() => store.queuedBytes());
-  metrics.watchTelemetryJournal(() => store.journalBytes());
-  metrics.watchWaitingReads(() => store.waitingReads());
+  const disk = closeAtEnd(await watchDisk(config.storage, metrics));
+  const store = closeAtEnd(await openServerStore({ config, logger, metrics, disk, control, sharing: sharing?.store }));
   const tracePresets = createTracePresets({
     slowTraceMs: config.telemetry.slow_trace_ms,
     configured: config.telemetry.trace_presets,
@@ -118,7 +101,13 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
   const limiter = createLimiter({ defaults: config.limits, usage, shared: sharedLimits });
   const createEngine = createEngineFactory({ logger, dataDirectory });
   const models = closeAtEnd(
-    await serveModels({ config, dataDirectory, createEngine, logger, circuits: sharing?.circuits }),
+    await serveModels({
+      config: modelsOf(config),
+      dataDirectory,
+      createEngine,
+      logger,
+      circuits: sharing?.circuits,
+    }),
   );
   const { registry } = models;
   const settingsOf = createProjectSettings(control);
@@ -182,7 +171,7 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
   });
   const alerts = closeAtEnd(
     createAlerts({
-      settings: config.alerts,
+      settings: alertsOf(config),
       groups: config.alertGroups,
       control,
       store,
@@ -199,7 +188,10 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
       checkKey,
       failedKeys,
       clientAddressOf: createClientAddress(config.server.trusted_proxies),
-      admit: (scope) => limiter.admitTelemetry(scope, "ingest"),
+      admit(scope) {
+        if (!takes(role, "telemetry_write")) throw notOfRole(role, "telemetry_write", "OTLP/gRPC");
+        return limiter.admitTelemetry(scope, "ingest");
+      },
       logger,
       settings: {
         bodyTimeoutMs: config.server.body_timeout_ms,
@@ -225,15 +217,14 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
         metrics.observeRequest(request);
         observeRequest?.(request);
       },
-      routes: [
+      routes: routesOfRole(role, [
         ...chatRoutes(chat),
         ...speechRoutes(speak, listVoices),
         ...transcriptionRoutes(transcribe, { maxFileBytes: transcription.max_upload_bytes, directory: uploads }),
         ...catalogRoutes(registry),
-        ...logRoutes(store),
+        ...[logRoutes, projectRoutes, exportRoutes].flatMap((routes) => routes(store)),
         ...traceRoutes({ store, tracePresets, tokenPrices }),
         ...metricsRoutes({ store, presets: metricPresets }),
-        ...projectRoutes(store),
         ...prometheusRoutes({ store, version, ruleGroups: (scope) => alerts.ruleGroups(scope) }),
         ...tempoRoutes({ store, version }),
         ...lokiRoutes({ store, version }),
@@ -250,17 +241,24 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
           scrape: sharing?.scrape,
           document: toOpenApi(operations, version),
           docs: config.server.docs,
-          ...createHealthChecks({ control, store, disk, sharedLimits: sharedLimits && (() => sharedLimits.problem()) }),
+          ...createHealthChecks({
+            control,
+            store,
+            disk,
+            sharedLimits: sharedLimits && (() => sharedLimits.problem()),
+            isClosing: () => closing,
+          }),
         }),
-      ],
+      ]),
     }),
   );
 
-  const { grpc_port: ownPort } = config.otlp;
+  const ownPort = takes(role, "telemetry_write") ? config.otlp.grpc_port : undefined;
   const grpcPort =
     ownPort === undefined ? undefined : await parts.listenGrpc(grpc, { host: config.server.host, port: ownPort });
   sharing?.answerScrapes(() => metrics.snapshot());
   starting.defer(watchEventLoop({ logger, observe: metrics.observeLoopDelay }).stop);
+  starting.defer(() => void (closing = true));
   const running = starting.move();
   return {
     url: reachableUrl(bound),
@@ -269,13 +267,13 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
     grpcPort,
     firstStart: parts.firstStart,
     async reload(next) {
-      await models.reload(next);
+      await models.reload(modelsOf(next));
       engines = next.engines;
       limiter.setDefaults(next.limits);
       guardrails.reload(next.guardrails);
       maxInputCharacters = next.speech.max_input_characters;
       ({ transcription } = next);
-      await alerts.reload(next.alerts, next.alertGroups);
+      await alerts.reload(alertsOf(next), next.alertGroups);
       logger.setLevel(next.server.log_level);
     },
     overview: async () => {

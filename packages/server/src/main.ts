@@ -7,6 +7,7 @@ import { mayUnpackPocketSphinx } from "./config/discovery.ts";
 import { mostWorkers } from "./config/server.ts";
 import { loadConfig, type ConfigOverrides } from "./config/load-config.ts";
 import { formatProblem } from "./config/problem.ts";
+import { modelsOf } from "./config/settings-of-role.ts";
 import { watchConfig } from "./config/watch-config.ts";
 import type { LogLineStyle } from "./log-line.ts";
 import { createLogger, type Logger, type LoggerOptions } from "./logger.ts";
@@ -119,7 +120,7 @@ async function addPocketSphinx(
   app: App,
   { config, logger, options }: { config: Config; logger: Logger; options: ServeOptions },
 ): Promise<void> {
-  if (!mayUnpackPocketSphinx(config)) return;
+  if (!mayUnpackPocketSphinx(modelsOf(config))) return;
   const { unpackPocketSphinx } = await import("./engines/pocketsphinx/unpack-packages.ts");
   const dataDirectory = resolve(config.storage.data_dir);
   const notify = options.onNotice ?? (() => {});

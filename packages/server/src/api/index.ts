@@ -14,6 +14,7 @@ import { queryLogs } from "./observability-logs.ts";
 import { listTracePresets, queryTraces } from "./observability.ts";
 import { queryConversations } from "./observability-conversations.ts";
 import { listSeenProjects } from "./observability-projects.ts";
+import { exportTelemetry } from "./observability-export.ts";
 import { deleteSamples } from "./observability-samples.ts";
 import { queryTraceHistogram } from "./observability-trace-histogram.ts";
 import type { Operation } from "./operation.ts";
@@ -48,6 +49,7 @@ export const operations: readonly Operation[] = [
   queryTraceHistogram,
   queryConversations,
   listSeenProjects,
+  exportTelemetry,
   deleteSamples,
   exportTraces,
   exportLogs,

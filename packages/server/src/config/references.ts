@@ -6,6 +6,7 @@
 import { Value } from "typebox/value";
 import { discovery as discoverySchema, implicitEngines, modelFileEngines } from "./discovery.ts";
 import { suggestion } from "../closest-name.ts";
+import { findRoleProblem } from "./check-role.ts";
 import { checkGuardrailRules } from "./guardrail-rules.ts";
 import { formatPath, type ConfigProblem, type SettingPath } from "./problem.ts";
 import { isObject } from "../json-object.ts";
@@ -44,6 +45,8 @@ export function checkReferences(config: unknown, file: YamlFile | undefined): Co
   checkGuardrailRules(config, report);
   checkTrustedProxies(config, report);
   checkSharedLimits(section("limits")["shared"], section("storage"), report);
+  const ofRole = findRoleProblem(config);
+  if (ofRole !== undefined) report(ofRole.path, ofRole.message);
   return problems;
 }
 

@@ -2,6 +2,7 @@
 import { Type } from "typebox";
 import { limitsInput } from "../input-limits.ts";
 import { logFormats, logLevels } from "../logger.ts";
+import { serverRoles } from "../server-role.ts";
 import { bytes, milliseconds } from "./setting-types.ts";
 
 /** Of `auto`, and of the setting. */
@@ -30,6 +31,12 @@ export const server = Type.Object(
       env: "SOUNDING_WORKERS",
       description:
         "Number of processes that serve requests; `auto`: as many as there are processors. They share the port, the limits, the circuit breakers and the telemetry store. Limits on memory and on concurrent calls of targets count per process.",
+    }),
+    role: Type.Enum([...serverRoles], {
+      default: "all",
+      env: "SOUNDING_ROLE",
+      description:
+        "What the server does in a fleet. `gateway`: calls to models. `ingest`: receives telemetry. `query`: telemetry queries, alerts, and sums in the background. `all`: everything. Administration and health are on every server. Roles other than `all` need `storage.database_url`, and `telemetry.clickhouse.url` unless telemetry is disabled.",
     }),
     log_level: Type.Enum([...logLevels], {
       default: "info",
@@ -114,9 +121,16 @@ export const server = Type.Object(
       "How long the status of a stream is held back while Sounding waits for the engine's first frame. Until then, a failure is still an HTTP error.",
     ),
     heartbeat_interval_ms: milliseconds(15_000, "Silence in a stream after which a keep-alive is sent."),
+    shutdown_delay_ms: Type.Integer({
+      minimum: 0,
+      maximum: 600_000,
+      default: 0,
+      description:
+        "How long the server keeps accepting requests after SIGTERM, while `/readyz` is a 503 and each response asks the client to close its connection. Set it to the time in which a load balancer notices, so that no request meets a closed port.",
+    }),
     shutdown_timeout_ms: milliseconds(
       30_000,
-      "How long calls in flight may continue after SIGTERM before they are aborted.",
+      "How long calls in flight may continue after SIGTERM and `server.shutdown_delay_ms` before they are aborted.",
     ),
   },
   { default: {}, description: "The server's address, and limits on connections and requests." },

@@ -4,6 +4,7 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import { IndexedSet } from "../indexed-set.ts";
 import type { LogFields, Logger } from "../logger.ts";
 import { MemoryBudget } from "../memory-budget.ts";
@@ -39,6 +40,7 @@ export interface HttpSettings {
   readonly keep_alive_timeout_ms: number;
   readonly status_hold_ms: number;
   readonly heartbeat_interval_ms: number;
+  readonly shutdown_delay_ms: number;
   readonly shutdown_timeout_ms: number;
 }
 
@@ -69,7 +71,10 @@ export interface Http2Server {
 export interface HttpServer {
   readonly host: string;
   readonly port: number;
-  /** Stops accepting, lets running requests end within the shutdown time, then ends them with an error. */
+  /**
+   * Accepts requests for the shutdown delay, with responses that close their connections. Then stops accepting, lets running
+   * requests end within the shutdown time, and ends the others with an error.
+   */
   close(): Promise<void>;
 }
 
@@ -79,6 +84,7 @@ const forceCloseMs = 1000;
 export async function startHttpServer(parts: HttpServerParts): Promise<HttpServer> {
   const { settings } = parts;
   let closing = false;
+  let accepting = true;
   const serveContext: ServeContext = {
     ...parts,
     memory: new MemoryBudget(settings.max_request_memory_bytes),
@@ -102,7 +108,7 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
     open.delete(context);
     finish(context, parts);
     // A connection that was busy when closing began may be idle now.
-    if (closing) setImmediate(() => server.closeIdleConnections());
+    if (!accepting) setImmediate(() => server.closeIdleConnections());
   };
   const begin = (request: IncomingMessage, response: ServerResponse, operation: string): RequestContext => {
     const clientAddress = clientAddressOf(request.socket, request.headers);
@@ -137,6 +143,8 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
     port: bound.port,
     async close() {
       closing = true;
+      if (settings.shutdown_delay_ms > 0) await delay(settings.shutdown_delay_ms);
+      accepting = false;
       closeUndecided?.();
       const stop = (context: RequestContext): void => context.abort(shutdownError());
       // WebSockets do not end on their own.

@@ -12,6 +12,8 @@ interface HealthParts {
   readonly disk: DiskSpace;
   /** Why shared limits cannot be checked; absent: limits are not shared. */
   readonly sharedLimits?: (() => string | undefined) | undefined;
+  /** Whether the server has begun to shut down. */
+  isClosing(): boolean;
 }
 
 export function createHealthChecks({
@@ -19,11 +21,15 @@ export function createHealthChecks({
   store,
   disk,
   sharedLimits,
+  isClosing,
 }: HealthParts): Pick<StatusParts, "readiness" | "informational" | "disabled"> {
   const checkWrites = createWriteProbe(control);
   const { disabled, reason } = store.state();
   return {
-    readiness: async () => ({ control_database: await checkReads(control) }),
+    readiness: async () => ({
+      control_database: await checkReads(control),
+      ...(isClosing() ? { shutdown: "The server is shutting down." } : {}),
+    }),
     informational: async () => ({
       control_database_writes: await checkWrites(),
       data_disk: await checkDisk(disk),

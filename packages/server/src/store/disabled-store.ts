@@ -1,8 +1,8 @@
-/** The telemetry store of a server that stores no telemetry. */
+/** The store of a server that stores no telemetry. */
 import { AppError } from "../errors.ts";
 import type { Store } from "./store.ts";
 
-/** Refuses rows and queries with an error that says why. */
+/** Refuses rows and queries with an error that says so. */
 export function createDisabledStore(): Store {
   const refuse = (): never => {
     throw new AppError("overloaded", "This server does not store telemetry (telemetry.enabled is false).");

@@ -21,6 +21,12 @@ interface Migration {
   readonly statements: (layout: Layout) => readonly string[];
 }
 
+/**
+ * Servers of the previous version go on working during an upgrade, so a migration only adds. The name of one with which they
+ * cannot work ends so, and they refuse to start with it.
+ */
+const incompatibleEnding = "(incompatible)";
+
 const migrations: readonly Migration[] = [
   { version: 1, name: "create the tables", statements: createTables },
   { version: 2, name: "index the ends of spans", statements: addRangeIndexes },
@@ -73,15 +79,22 @@ async function addMissingColumns(connection: Connection, layout: Layout, signal:
 
 /**
  * @throws StoreError if a statement fails
- * @throws Error if the database was migrated by a newer version of the server
+ * @throws Error if a newer version of the server migrated the database so that this one cannot work with it
  */
 export async function migrate(connection: Connection, layout: Layout, signal: AbortSignal): Promise<void> {
   await connection.command(createLedger(layout), signal);
-  const answer = await connection.command("SELECT max(version) FROM schema_migrations FORMAT TSV", signal);
-  const current = Number(answer.trim());
-  if (current > schemaVersion) {
+  const answer = await connection.command("SELECT version, name FROM schema_migrations FORMAT TSV", signal);
+  const done = answer
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => line.split("\t") as [version: string, name: string]);
+  const current = Math.max(0, ...done.map(([version]) => Number(version)));
+  const incompatible = done.some(
+    ([version, name]) => Number(version) > schemaVersion && name.endsWith(incompatibleEnding),
+  );
+  if (incompatible) {
     throw new Error(
-      `The telemetry store has schema version ${current}; this server supports versions up to ${schemaVersion}. Use a newer version of Sounding.`,
+      `The telemetry store has schema version ${current}, with which this server cannot work; it has version ${schemaVersion}. Use a newer version of Sounding.`,
     );
   }
   for (const { version, name, statements } of migrations) {

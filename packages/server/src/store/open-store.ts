@@ -14,7 +14,7 @@ import { journalRoot } from "./journal/adopt-journals.ts";
 import { Journal } from "./journal/journal.ts";
 import { KnownIdentities } from "./known-identities.ts";
 import { Readiness } from "./readiness.ts";
-import { runRollups, startRollups } from "./rollups/rollup-job.ts";
+import { sumPastHours } from "./rollups/rollup-job.ts";
 import { type Insert, maximumDays, notWritten, requireFewDays, type RowWriter } from "./row-writer.ts";
 import { tables } from "./schema.ts";
 import { readPlaces, ReadLimiter } from "./read-limiter.ts";
@@ -36,6 +36,15 @@ export interface StoreOptions {
   requireRoom?(): void;
   /** Absent: no other process of this server uses the store. */
   readonly sharing?: StoreSharing | undefined;
+  /**
+   * Runs work in the background that one server at a time should do for all that share the store. Absent: this server does
+   * none of it.
+   */
+  readonly runJob?: ((name: string, run: (signal: AbortSignal) => Promise<void>) => BackgroundJob) | undefined;
+}
+
+interface BackgroundJob {
+  close(): Promise<void>;
 }
 
 /** Memory for cached resources, scopes and series. */
@@ -242,16 +251,16 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     usesRollups: settings.rollups,
     whenVisible,
   };
-  const rollups = {
+  const rollupOptions = {
     connection,
     readiness,
     settings: home.rollupSettings,
     delayMs: settings.rollup_delay_ms,
     logger,
   };
-  const startJob = (): { close(): Promise<void> } =>
-    sharing?.runAlone("rollups", (signal) => runRollups(rollups, signal)) ?? startRollups(rollups);
-  const rollupJob = settings.rollups ? startJob() : undefined;
+  const rollupJob = settings.rollups
+    ? options.runJob?.("rollups", (signal) => sumPastHours(rollupOptions, signal))
+    : undefined;
   return {
     async append(batch, appendOptions) {
       if (batch.rowCount === 0) return;

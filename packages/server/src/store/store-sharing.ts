@@ -1,4 +1,4 @@
-/** What the telemetry stores of one server's processes share: one engine, one process for each background job, each other's rows. */
+/** What the telemetry stores of one server's processes share: one engine, each other's rows. */
 import type { EngineEvents, SupervisedEngine } from "./embedded/supervised-engine.ts";
 
 export interface StoreSharing {
@@ -8,8 +8,6 @@ export interface StoreSharing {
   readonly journalFolder: string;
   /** Follows the embedded engine, which another process runs. */
   followEngine(events: EngineEvents): SupervisedEngine;
-  /** Runs the job in one process at a time. */
-  runAlone(name: string, run: (signal: AbortSignal) => Promise<void>): { close(): Promise<void> };
   /** Resolves when queries see every row of the organization that other processes have acknowledged. */
   whenOthersVisible(organizationId: string): Promise<void>;
   /** Answers the same question of other processes. */

@@ -1,9 +1,11 @@
 /**
  * The migrations of the control database, one set for both dialects, run at every start. Never edit a released
- * migration; add one whose name sorts after it.
+ * migration; add one whose name sorts after it. Servers of the previous version go on working during an upgrade, so a
+ * migration only adds; see later-migrations.ts for one that cannot.
  */
 import { PostgresAdapter, sql, type Kysely } from "kysely";
 import { Migrator, type Migration } from "kysely/migration";
+import { findLaterMigrations } from "./later-migrations.ts";
 import type { ControlTables } from "./tables.ts";
 
 const migrations: Record<string, Migration> = {
@@ -141,7 +143,13 @@ async function createLimitLeases(database: Kysely<unknown>): Promise<void> {
  * lock in Postgres; in SQLite an immediate transaction excludes the others.
  */
 export async function migrate(database: Kysely<ControlTables>): Promise<void> {
-  const migrator = new Migrator({ db: database, provider: { getMigrations: async () => migrations } });
-  const { error } = await migrator.migrateToLatest();
-  if (error !== undefined) throw error;
+  for (;;) {
+    const later = await findLaterMigrations(database, new Set(Object.keys(migrations)));
+    const getMigrations = async () => ({ ...migrations, ...later });
+    const { error } = await new Migrator({ db: database, provider: { getMigrations } }).migrateToLatest();
+    if (error === undefined) return;
+    // A newer server may have migrated the database in the meantime.
+    const now = await findLaterMigrations(database, new Set(Object.keys(migrations)));
+    if (Object.keys(now).length === Object.keys(later).length) throw error;
+  }
 }

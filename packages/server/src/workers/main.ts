@@ -22,7 +22,7 @@ const channel: PrimaryChannel = new Channel({
 channel.on("start", async (order) => {
   const logger = createLogger(order.config.server.log_level, { worker: order.number });
   // First: it listens to what changes from now on.
-  const parts = await openWorkerParts(channel, order, logger);
+  const parts = await openWorkerParts(channel, order);
   const observed = await observeProcess(logger);
   const { config, version } = order;
   const app = await startApp({ config, logger, version, observeRequest: observed.telemetry?.observeRequest, parts });

@@ -3,10 +3,12 @@
  * process, locks, open circuits, and the sum of the metrics. docs/adr/0040-workers.md
  */
 import { resolve } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { bindRelayedPort, reachableUrl, type RelayedPort } from "../http/listen.ts";
 import { MemoryLedger } from "../limits/shared/memory-ledger.ts";
 import type { App, AppOptions } from "../running-app.ts";
 import { openOwnDatabase, openOwnDirectory, prepareFolders } from "../server-parts.ts";
+import { takes } from "../server-role.ts";
 import { embeddedPaths } from "../store/embedded/embedded-store.ts";
 import { CircuitBoard } from "./circuit-board.ts";
 import { ConnectionRelay } from "./connection-relay.ts";
@@ -107,7 +109,7 @@ export async function startPrimary(options: AppOptions, count: number): Promise<
       }),
     );
   }
-  if (otlp.grpc_port !== undefined)
+  if (otlp.grpc_port !== undefined && takes(server.role, "telemetry_write"))
     ports.grpc = closeAtEnd(await bindRelayedPort({ host: server.host, port: otlp.grpc_port }));
   await pool.start();
   // Closed first: no new connections, then the workers, then what they need.
@@ -117,6 +119,13 @@ export async function startPrimary(options: AppOptions, count: number): Promise<
     closeAtEnd(port);
   }
   starting.defer(async () => relay.close());
+  starting.defer(async () => {
+    const { shutdown_delay_ms: delayMs } = config.server;
+    if (delayMs === 0) return;
+    // The workers tell their clients to leave, and still get connections.
+    void pool.close();
+    await delay(delayMs);
+  });
   const parts = starting.move();
   const url = reachableUrl(http);
   logger.info({ pids: pool.ready.map(({ pid }) => pid) }, "the workers accept connections");

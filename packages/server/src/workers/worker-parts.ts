@@ -1,11 +1,9 @@
 /** What the server has once, as a worker sees it: behind its channel to the primary. */
 import { join, resolve } from "node:path";
 import { HandedOverPort } from "../http/handed-over-port.ts";
-import type { Logger } from "../logger.ts";
 import type { ProcessSharing, ServerParts } from "../server-parts.ts";
 import type { StoreSharing } from "../store/store-sharing.ts";
 import { openControlDatabase, type ControlDatabase } from "../tenancy/control-database.ts";
-import { startSingletonJob } from "../tenancy/singleton-job.ts";
 import type { Channel } from "./channel.ts";
 import type { EngineState, StartOrder, ToPrimary, ToWorker } from "./protocol.ts";
 import { folderOf } from "./worker-folder.ts";
@@ -16,7 +14,6 @@ export type PrimaryChannel = Channel<ToPrimary, ToWorker>;
 export async function openWorkerParts(
   channel: PrimaryChannel,
   { config, ports, ...order }: StartOrder,
-  logger: Logger,
 ): Promise<ServerParts> {
   const dataDirectory = resolve(config.storage.data_dir);
   const bound = new HandedOverPort(ports.http);
@@ -30,7 +27,7 @@ export async function openWorkerParts(
     channel.notify("taken", id);
   });
   // Listens before anything else waits, so that no message is missed.
-  const sharing = shareProcesses(channel, { ...order, config, ports }, logger);
+  const sharing = shareProcesses(channel, { ...order, config, ports });
   const database = await openControlDatabase({ url: config.storage.database_url, dataDirectory, isMigrated: true });
   return {
     bound,
@@ -78,13 +75,13 @@ async function tryProcessLock(channel: PrimaryChannel, name: string) {
   return { lost, release: async () => channel.notify("unlock", name) };
 }
 
-function shareProcesses(channel: PrimaryChannel, order: StartOrder, logger: Logger): ProcessSharing {
+function shareProcesses(channel: PrimaryChannel, order: StartOrder): ProcessSharing {
   const startMs = performance.now();
   const open = new Map(
     order.openCircuits.map(({ target, forMs }) => [JSON.stringify([target.engine, target.model]), forMs]),
   );
   return {
-    store: shareStore(channel, order, logger),
+    store: shareStore(channel, order),
     circuits: {
       report: (target, change) => channel.notify("circuit", { target, change }),
       listen: (listener) => channel.on("circuit", ({ target, change }) => listener(target, change)),
@@ -99,7 +96,7 @@ function shareProcesses(channel: PrimaryChannel, order: StartOrder, logger: Logg
   };
 }
 
-function shareStore(channel: PrimaryChannel, { engine, number, count }: StartOrder, logger: Logger): StoreSharing {
+function shareStore(channel: PrimaryChannel, { engine, number, count }: StartOrder): StoreSharing {
   let state = engine;
   let follow = (_state: EngineState): void => {};
   channel.on("engine", (next) => {
@@ -119,8 +116,6 @@ function shareStore(channel: PrimaryChannel, { engine, number, count }: StartOrd
         close: async () => {},
       };
     },
-    runAlone: (name, run) =>
-      startSingletonJob({ control: { tryLock: (each) => tryProcessLock(channel, each) }, name, logger, run }),
     whenOthersVisible: (organizationId) => channel.request("othersVisible", organizationId),
     answerOthers: (whenVisible) => channel.on("visible", whenVisible),
   };

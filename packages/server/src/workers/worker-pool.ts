@@ -98,7 +98,7 @@ export class WorkerPool {
     const others = this.#slots.filter((slot) => slot.current !== asking);
     await Promise.all(
       others.map(async (slot) => {
-        while (!this.#closing.signal.aborted) {
+        while (slot.isReady || !this.#closing.signal.aborted) {
           const worker = await abortable(slot.whenReady, signal);
           try {
             return await abortable(worker.channel.request("visible", organizationId), signal);
@@ -118,9 +118,9 @@ export class WorkerPool {
 
   async #close(): Promise<void> {
     this.#closing.abort();
-    const { shutdown_timeout_ms: shutdownMs } = this.#config.server;
+    const { shutdown_delay_ms: delayMs, shutdown_timeout_ms: shutdownMs } = this.#config.server;
     const { write_timeout_ms: writeMs } = this.#config.telemetry;
-    const deadline = setTimeout(() => this.#kill(), shutdownMs + writeMs + closeMarginMs);
+    const deadline = setTimeout(() => this.#kill(), delayMs + shutdownMs + writeMs + closeMarginMs);
     const ends = this.#slots.map(async ({ current, isReady }) => {
       // One that does not serve yet has nothing to finish.
       if (isReady) current.channel.notify("close", undefined);

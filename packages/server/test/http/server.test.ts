@@ -448,6 +448,17 @@ describe("closing", () => {
     await closed;
   });
 
+  test("accepts requests for the shutdown delay, and asks their clients to close the connection", async () => {
+    const server = await startTestHttp({ routes: [echo], settings: { shutdown_delay_ms: 2000 } });
+    const before = await post(server.url, '{"name":"x"}');
+    assert.equal(before.headers.get("connection"), "keep-alive");
+    const closed = server.close();
+    const meanwhile = await post(server.url, '{"name":"x"}');
+    assert.deepEqual([meanwhile.status, meanwhile.headers.get("connection")], [200, "close"]);
+    await closed;
+    await assert.rejects(post(server.url, '{"name":"x"}'));
+  });
+
   test("ends with an error for requests that do not end in time", async () => {
     async function* endless(signal: AbortSignal): AsyncGenerator<string> {
       yield "1";

@@ -24,7 +24,7 @@ export interface RemoteServer extends AsyncDisposable {
 
 export const remotePassword = "a password of the test";
 
-export async function startRemoteServer(): Promise<RemoteServer> {
+export async function startRemoteServer({ host = "127.0.0.1" } = {}): Promise<RemoteServer> {
   const directory = await temporaryDirectory();
   const socketPath = join(directory, "s.sock");
   const spoolDirectory = join(directory, "spool");
@@ -73,10 +73,10 @@ export async function startRemoteServer(): Promise<RemoteServer> {
   const server = createServer((incoming, outgoing) => {
     serve(incoming, outgoing).catch(() => outgoing.destroy());
   });
-  server.listen(0, "127.0.0.1");
+  server.listen(0, host);
   await once(server, "listening");
   const remote: RemoteServer = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://${host}:${(server.address() as AddressInfo).port}`,
     compressed,
     down: false,
     async [Symbol.asyncDispose]() {

@@ -147,12 +147,16 @@ describe("the schema", () => {
     await connection.close();
   });
 
-  test("of a newer version is left unchanged", async () => {
+  test("of a newer version is used unless that version says that this one cannot", async () => {
     const connection = connect();
-    await connection.command(
-      `INSERT INTO schema_migrations (version, name) SELECT ${schemaVersion + 1}, 'later'`,
-      signal,
-    );
+    const add = (name: string): Promise<string> =>
+      connection.command(
+        `INSERT INTO schema_migrations (version, name) SELECT ${schemaVersion + 1}, '${name}'`,
+        signal,
+      );
+    await add("add a later table");
+    await migrate(connection, { cluster: undefined }, signal);
+    await add("another order of rows (incompatible)");
     await assert.rejects(migrate(connection, { cluster: undefined }, signal), /Use a newer version/);
     await connection.command(`DELETE FROM schema_migrations WHERE version > ${schemaVersion}`, signal);
     await connection.close();

@@ -45,6 +45,16 @@ export async function openTestStore(options: TestStoreOptions = {}): Promise<Tes
     settings: { ...testSettings, ...options.settings },
     dataDirectory: directory,
     logger: options.logger ?? silentLogger,
+    runJob(_name, run) {
+      const closing = new AbortController();
+      const running = run(closing.signal);
+      return {
+        async close() {
+          closing.abort();
+          await running;
+        },
+      };
+    },
   });
   const opened: TestStore = {
     store,

@@ -149,7 +149,7 @@ export function toEvent(value: unknown): string {
 /** @param options.keepAliveMs how long an idle connection is kept */
 export async function startScriptedUpstream(
   script: Script,
-  { keepAliveMs }: { readonly keepAliveMs?: number } = {},
+  { host = "127.0.0.1", keepAliveMs }: { readonly host?: string; readonly keepAliveMs?: number } = {},
 ): Promise<ScriptedUpstream> {
   const exchanges: ScriptedExchange[] = [];
   const faults: unknown[] = [];
@@ -189,7 +189,7 @@ export async function startScriptedUpstream(
     });
     changed();
   });
-  server.listen(0, "127.0.0.1");
+  server.listen(0, host);
   await once(server, "listening");
   const close = async (): Promise<void> => {
     if (server.listening) {
@@ -201,7 +201,7 @@ export async function startScriptedUpstream(
     assert.deepEqual(faults, [], "a script failed");
   };
   const upstream: ScriptedUpstream = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://${host}:${(server.address() as AddressInfo).port}`,
     exchanges,
     faults,
     get openSockets() {

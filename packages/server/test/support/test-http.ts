@@ -26,6 +26,7 @@ const quickSettings: HttpSettings = {
   keep_alive_timeout_ms: 10_000,
   status_hold_ms: 10_000,
   heartbeat_interval_ms: 10_000,
+  shutdown_delay_ms: 0,
   shutdown_timeout_ms: 5_000,
 };
 

@@ -1,10 +1,10 @@
 /**
- * A private Postgres for one test file: initialized in a temporary directory, listening on a Unix socket there and
- * nowhere else. Postgres refuses to run as root, so root hands it to the user `postgres` or `nobody`.
+ * A private Postgres for one test file: initialized in a temporary directory, listening on a Unix socket there and, unless a
+ * test asks for an address, nowhere else. Postgres refuses to run as root, so root hands it to the user `postgres` or `nobody`.
  */
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, chownSync, globSync, mkdtempSync, rmSync } from "node:fs";
+import { appendFileSync, chmodSync, chownSync, globSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
@@ -47,7 +47,14 @@ async function unprivileged(): Promise<{ uid: number; gid: number } | undefined>
   throw new Error("Postgres refuses to run as root, and there is no user postgres or nobody");
 }
 
-export async function startPostgres(): Promise<PostgresServer> {
+interface PostgresOptions {
+  /** Also listens here, and accepts every user of the address's /24 network. */
+  readonly address?: string;
+  /** What runs the server as root, such as a command that enters a network namespace. */
+  readonly prefix?: readonly string[];
+}
+
+export async function startPostgres({ address, prefix = [] }: PostgresOptions = {}): Promise<PostgresServer> {
   const directory = mkdtempSync(join(tmpdir(), "sounding-pg-"));
   const data = join(directory, "data");
   const user = await unprivileged();
@@ -59,15 +66,30 @@ export async function startPostgres(): Promise<PostgresServer> {
     ["-D", data, "-U", "sounding", "-A", "trust", "-E", "UTF8", "--no-sync"],
     options,
   );
+  if (address !== undefined) appendFileSync(join(data, "pg_hba.conf"), `host all all ${address}/24 trust\n`);
   let server: ChildProcess | undefined;
   let databases = 0;
-  const url = (name: string) => `postgres://sounding@/${name}?host=${encodeURIComponent(directory)}`;
+  const localUrl = (name: string) => `postgres://sounding@/${name}?host=${encodeURIComponent(directory)}`;
+  const url = (name: string) =>
+    address === undefined ? localUrl(name) : `postgres://sounding@${address}:5432/${name}`;
 
   async function start(): Promise<void> {
-    const settings = ["listen_addresses=", `unix_socket_directories=${directory}`, "fsync=off", "max_connections=60"];
+    const settings = [
+      `listen_addresses=${address ?? ""}`,
+      `unix_socket_directories=${directory}`,
+      "fsync=off",
+      "max_connections=60",
+    ];
     const flags = ["-D", data, ...settings.flatMap((setting) => ["-c", setting])];
-    server = spawn(join(binaries!, "postgres"), flags, { ...options, stdio: "ignore" });
-    await untilItAnswers(url("postgres"), server);
+    const identity =
+      user === undefined ? [] : ["setpriv", `--reuid=${user.uid}`, `--regid=${user.gid}`, "--clear-groups"];
+    const [program, ...args] = [
+      ...(prefix.length === 0 ? [] : [...prefix, ...identity]),
+      join(binaries!, "postgres"),
+      ...flags,
+    ];
+    server = spawn(program!, args, { ...(prefix.length === 0 ? options : { cwd: directory }), stdio: "ignore" });
+    await untilItAnswers(localUrl("postgres"), server);
   }
 
   async function stop(): Promise<void> {
@@ -85,7 +107,7 @@ export async function startPostgres(): Promise<PostgresServer> {
     async newDatabase() {
       databases += 1;
       const name = `test_${databases}`;
-      await query(url("postgres"), `create database ${name}`);
+      await query(localUrl("postgres"), `create database ${name}`);
       return url(name);
     },
     async remove() {

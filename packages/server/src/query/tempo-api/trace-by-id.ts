@@ -53,7 +53,7 @@ export async function findTrace(request: TraceRequest): Promise<FoundTrace> {
       range === undefined || (toUnixNano >= range.fromUnixNano && fromUnixNano <= range.toUnixNano),
   );
   if (wanted.length === 0) throw notFound(traceId);
-  const { isComplete, limit, spans } = await readFirstSpans(reader, locationsCondition(wanted), signal);
+  const { isComplete, limit, spans } = await readFirstSpans(reader, locationsCondition(wanted), { signal });
   if (spans.length === 0) throw notFound(traceId);
   const [descriptions, details] = await Promise.all([
     lookUpResources(reader, spans, { signal }),

@@ -83,7 +83,7 @@ interface FirstSpans {
 export async function readFirstSpans(
   reader: TenantReader,
   condition: Statement,
-  signal: AbortSignal,
+  { limit = maximumSpans, signal }: { readonly limit?: number; readonly signal: AbortSignal },
 ): Promise<FirstSpans> {
   const rows = await reader.query<StoredSpan>(
     sql`SELECT trace_id, span_id, parent_span_id, trace_state, flags, name, kind,
@@ -93,11 +93,11 @@ export async function readFirstSpans(
         mapKeys(attributes) AS attribute_names, mapValues(attributes) AS attribute_values, attribute_types, has_details
       FROM spans WHERE ${condition}
       ORDER BY start_time, trace_id, span_id, end_time DESC
-      LIMIT ${bind.uint32(maximumSpans + 1)}`,
-    { signal, maximumRows: maximumSpans + 1, duplicates: "kept" },
+      LIMIT ${bind.uint32(limit + 1)}`,
+    { signal, maximumRows: limit + 1, duplicates: "kept" },
   );
-  const isComplete = rows.length <= maximumSpans;
-  return { spans: await deduplicateRows(rows.slice(0, maximumSpans), spanKey), isComplete, limit: maximumSpans };
+  const isComplete = rows.length <= limit;
+  return { spans: await deduplicateRows(rows.slice(0, limit), spanKey), isComplete, limit };
 }
 
 /**
@@ -109,7 +109,7 @@ export async function readSpans(
   condition: Statement,
   signal: AbortSignal,
 ): Promise<StoredSpan[]> {
-  const { isComplete, spans } = await readFirstSpans(reader, condition, signal);
+  const { isComplete, spans } = await readFirstSpans(reader, condition, { signal });
   if (isComplete) return spans;
   throw new AppError(
     "invalid_request",

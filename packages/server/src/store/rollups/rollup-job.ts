@@ -1,6 +1,6 @@
 /**
- * Sums the rows of past hours in the background, and again after late rows. Servers that share a store may do the same work at the
- * same time: each sum is a generation of its own, and one is valid. docs/adr/0035-rollups.md
+ * Sums the rows of past hours in the background, and again after late rows. One server at a time should do so; if several do,
+ * each sum is a generation of its own, and one is valid. docs/adr/0035-rollups.md
  */
 import { randomBytes } from "node:crypto";
 import { sleep } from "../../abort.ts";
@@ -53,20 +53,8 @@ const fillSettings: Settings = {
   max_execution_time: statementTimeoutMs / 1000,
 };
 
-/** Starts the job. `close` ends it, and the statement that runs. */
-export function startRollups(options: RollupJobOptions): { close(): Promise<void> } {
-  const closing = new AbortController();
-  const running = runRollups(options, closing.signal);
-  return {
-    async close() {
-      closing.abort();
-      await running;
-    },
-  };
-}
-
-/** Runs the job until the signal fires. */
-export async function runRollups(options: RollupJobOptions, signal: AbortSignal): Promise<void> {
+/** Runs until the signal fires; then it ends the statement that runs. */
+export async function sumPastHours(options: RollupJobOptions, signal: AbortSignal): Promise<void> {
   const { delayMs, logger, readiness } = options;
   const intervalMs = Math.max(shortestIntervalMs, Math.min(longestIntervalMs, delayMs));
   const failures = new FailedHours();
