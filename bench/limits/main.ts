@@ -4,6 +4,7 @@
  */
 import { parseArgs } from "node:util";
 import { setTimeout as delay } from "node:timers/promises";
+import type { Admission } from "../../packages/server/src/limits/admission.ts";
 import { createLimiter, type Limiter } from "../../packages/server/src/limits/limiter.ts";
 import { MonthlyUsage } from "../../packages/server/src/limits/monthly-usage.ts";
 import type { LimitLedger } from "../../packages/server/src/limits/shared/limit-ledger.ts";
@@ -58,11 +59,11 @@ async function run(limiter: Limiter, { callsPerSecond, keys }: (typeof loads)[nu
   let [calls, waited] = [0, 0];
   while (performance.now() - startMs < durationMs) {
     const due = ((performance.now() - startMs) / 1_000) * callsPerSecond;
-    const admitting = [];
+    const admitting: Promise<Admission>[] = [];
     for (; calls < due; calls++) {
       const admission = limiter.admit(scopes[calls % keys]!, { estimatedTokens: 100 });
       if (admission instanceof Promise) waited += 1;
-      admitting.push(admission);
+      admitting.push(Promise.resolve(admission));
     }
     const admissions = await Promise.all(admitting);
     await delay(10);
