@@ -10,7 +10,7 @@ import type { Admission } from "../admission.ts";
 import { checkLimits, checkMonths, takenElsewhere, type AdmissionRequest } from "../check-limits.ts";
 import type { LimitedSubject, Subject } from "../subject.ts";
 import type { TrafficClass } from "../traffic-class.ts";
-import { LedgerConnection, type ExchangeObserver, type Waiter } from "./ledger-connection.ts";
+import { LedgerConnection, type ExchangeObserver } from "./ledger-connection.ts";
 import type { LimitLedger } from "./limit-ledger.ts";
 import { slotLeaseMs as defaultSlotLeaseMs } from "./slot-lease.ts";
 import { SubjectLeases, type LeaseReports } from "./subject-leases.ts";
@@ -38,6 +38,8 @@ export interface SharedCall {
 
 /** An answer of the ledger that is older does not refuse a call: others may have given something back since. */
 const refusingAgeMs = 50;
+/** How often a call asks the ledger at most. */
+const maxAttempts = 4;
 
 export class SharedLimits implements LeaseReports {
   readonly #connection: LedgerConnection;
@@ -53,7 +55,6 @@ export class SharedLimits implements LeaseReports {
   /** @throws AppError as `Limiter.admit`, or overloaded while the ledger is unreachable; or rejects with it */
   admit(call: SharedCall): Admission | Promise<Admission> {
     const { limited, request } = call;
-    const { estimatedTokens } = request;
     const shared = limited.filter(({ limits }) => isShared(limits));
     if (shared.length === 0) return admitAlone(call);
     for (const { subject } of shared) this.#attach(subject, request.trafficClass);
@@ -67,11 +68,7 @@ export class SharedLimits implements LeaseReports {
       const refusal = checkLimits(limited, request);
       if (refusal !== undefined) throw refusal;
     }
-    for (const { subject, limits } of shared) {
-      subject.leases!.need(limits, estimatedTokens);
-      this.#connection.touch(subject.leases!);
-    }
-    return this.#wait(call, shared);
+    return this.#ask(call, shared);
   }
 
   end(leases: SubjectLeases): void {
@@ -126,21 +123,29 @@ export class SharedLimits implements LeaseReports {
     return call.open(true, unixMs);
   }
 
-  #wait(call: SharedCall, shared: readonly LimitedSubject[]): Promise<Admission> {
+  #ask(call: SharedCall, shared: readonly LimitedSubject[], attempt = 1): Promise<Admission> {
+    for (const { subject, limits } of shared) {
+      subject.leases!.need(limits, call.request.estimatedTokens);
+      this.#connection.touch(subject.leases!);
+    }
     return new Promise((resolve) => {
-      const settle = (admit: () => Admission): void => resolve((async () => admit())());
-      const waiter: Waiter = {
-        retry: () =>
-          settle(() => {
-            const request = { ...call.request, nowMs: this.#connection.now() };
-            const admission = this.#admitFromLeases({ ...call, request }, shared);
-            if (admission !== undefined) return admission;
-            throw checkLimits(call.limited, request) ?? takenElsewhere(call.limited, request);
-          }),
+      const settle = (admit: () => Admission | Promise<Admission>): void => resolve((async () => admit())());
+      this.#connection.wait({
+        retry: () => settle(() => this.#retry(call, shared, attempt)),
         fail: () => settle(() => this.#admitUnreachable(call)),
-      };
-      this.#connection.wait(waiter);
+      });
     });
+  }
+
+  #retry(call: SharedCall, shared: readonly LimitedSubject[], attempt: number): Admission | Promise<Admission> {
+    const request = { ...call.request, nowMs: this.#connection.now() };
+    const admission = this.#admitFromLeases({ ...call, request }, shared);
+    if (admission !== undefined) return admission;
+    const refusal = checkLimits(call.limited, request);
+    if (refusal !== undefined) throw refusal;
+    // Another call has taken, while this one waited, what was there in advance.
+    if (attempt < maxAttempts) return this.#ask(call, shared, attempt + 1);
+    throw takenElsewhere(call.limited, request);
   }
 
   #admitUnreachable(call: SharedCall): Admission {

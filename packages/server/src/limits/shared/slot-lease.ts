@@ -5,6 +5,9 @@ import type { SlotAnswer, SlotRequest } from "./limit-ledger.ts";
 /** After this time without a request, the slots of a process are free. */
 export const slotLeaseMs = 10_000;
 
+/** How often the slots that are kept for later calls are reviewed. */
+const spareReviewMs = 250;
+
 /** Times are of a clock that never jumps. */
 export class SlotLease {
   readonly #id: string;
@@ -17,8 +20,9 @@ export class SlotLease {
   #held = 0;
   #sentMs = -Infinity;
   #needed = 0;
-  /** The most in use since the last request. */
+  /** The most in use since the last request, and before it. */
   #peak = 0;
+  #peakBefore = 0;
   /** When the request that is on its way was sent. */
   #askedMs: number | undefined;
 
@@ -54,7 +58,7 @@ export class SlotLease {
   isDue(nowMs: number): boolean {
     if (this.#needed > 0) return true;
     if (this.#limit === undefined) return false;
-    if (this.#held > this.#inUse + this.#wantedSpare()) return true;
+    if (this.#held > this.#inUse && nowMs - this.#sentMs >= spareReviewMs) return true;
     return this.#held + this.#inUse > 0 && nowMs - this.#sentMs >= this.#leaseMs / 3;
   }
 
@@ -71,6 +75,8 @@ export class SlotLease {
     const demand = Math.max(0, this.#needed - free);
     const spare = Math.max(0, wanted - Math.max(0, free - this.#needed));
     this.#needed = 0;
+    // Falls slowly, so that a short pause gives up little.
+    this.#peakBefore = Math.floor(Math.max(this.#peak, this.#peakBefore * 0.8));
     this.#peak = this.#inUse;
     this.#askedMs = nowMs;
     return { id: this.#id, limit: limit, inUse: this.#held, demand, spare };
@@ -98,6 +104,7 @@ export class SlotLease {
     this.#held = 0;
     this.#inUse = 0;
     this.#peak = 0;
+    this.#peakBefore = 0;
     this.#needed = 0;
   }
 
@@ -106,7 +113,8 @@ export class SlotLease {
   }
 
   #wantedSpare(): number {
-    return Math.min(this.#peak - this.#inUse, this.#allowedSpare());
+    const peak = Math.max(this.#peak, this.#peakBefore);
+    return Math.min(Math.ceil(peak * 1.25) - this.#inUse, this.#allowedSpare());
   }
 
   /** What may be kept for later calls, so that little is kept where little is left. */
