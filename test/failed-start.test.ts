@@ -95,6 +95,49 @@ describe("a start that fails", () => {
     }
   });
 
+  test("because a worker cannot start says why once, and leaves no process behind", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "sounding-start-"));
+    try {
+      const config = join(folder, "sounding.yaml");
+      // Which engines there are is known to the workers only.
+      await writeFile(
+        config,
+        "server: { workers: 2 }\ndiscovery: { enabled: false }\nengines: { silent: { type: flite } }\nmodels: { mute: { targets: [{ engine: silent, model: nobody }] } }\n",
+      );
+      const { code, stderr } = await sounding(
+        "serve",
+        "--port",
+        "0",
+        "--config",
+        config,
+        "--data-dir",
+        join(folder, "data"),
+      );
+      assert.notEqual(code, 0, stderr);
+      assert.equal(stderr.match(/has no model "nobody"/g)?.length, 1, stderr);
+      // The lock is free, so the primary has ended; it waits for its workers.
+      await using second = await serveProcess({ SOUNDING_TELEMETRY_ENABLED: "false" }, { data: join(folder, "data") });
+      assert.equal(await second.end(), 0);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+
+  test("because the number of workers is not allowed says what is", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "sounding-start-"));
+    try {
+      const config = join(folder, "sounding.yaml");
+      for (const value of ["65", "many"]) {
+        await writeFile(config, `server: { workers: ${value} }\n`);
+        const { code, stdout, stderr } = await sounding("config", "check", "--config", config);
+        assert.notEqual(code, 0);
+        assert.match(`${stdout}${stderr}`, /server\.workers is .*; it must be an integer from 1 to 64 or "auto"\./);
+      }
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+
   test("because it cannot create its data directory names the setting", async () => {
     const folder = await mkdtemp(join(tmpdir(), "sounding-start-"));
     try {

@@ -51,17 +51,19 @@ export interface SoundingOptions {
   readonly telemetry: boolean;
   /** Command line flags of Node. */
   readonly flags?: readonly string[];
+  /** Processes that serve requests; 1 if absent. */
+  readonly workers?: number;
 }
 
 /** Configured like a fresh installation: keys, limits, routing, log, metrics, and telemetry if requested. */
-export async function startSounding(setting: Setting, { telemetry, flags = [] }: SoundingOptions) {
+export async function startSounding(setting: Setting, { telemetry, flags = [], workers = 1 }: SoundingOptions) {
   const { upstreamPort } = setting;
-  const directory = join(setting.directory, telemetry ? "with-telemetry" : "without-telemetry");
+  const directory = join(setting.directory, `${telemetry ? "with" : "without"}-telemetry-${workers}`);
   mkdirSync(directory);
   const modes = ["batch", "paced", "burst", "steady", "idle"];
   const settings = {
     // Prompts of 20 MB are above the default.
-    server: { port: 0, max_json_body_bytes: 33_554_432 },
+    server: { port: 0, workers, max_json_body_bytes: 33_554_432 },
     storage: { data_dir: join(directory, "sounding-data") },
     limits: { key: { requests_per_minute: 1e9, tokens_per_minute: 1e12, concurrent_requests: 100_000 } },
     discovery: { enabled: false },

@@ -1,7 +1,7 @@
 /** The composition root: creates every part of the server once, and closes them in reverse order. */
 import { randomUUID } from "node:crypto";
 import { availableParallelism } from "node:os";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { alertGroupRoutes } from "./alerts/alert-group-routes.ts";
 import { createAlerts } from "./alerts/alerts.ts";
 import { operations } from "./api/index.ts";
@@ -12,17 +12,15 @@ import { FfmpegDecoder } from "./audio/ffmpeg-decoder.ts";
 import { catalogRoutes } from "./catalog/routes.ts";
 import { createChat } from "./chat/complete.ts";
 import { chatRoutes } from "./chat/routes.ts";
-import { openDataDirectory } from "./data-directory.ts";
 import { createWebConsole } from "./console/console-routes.ts";
 import { programPath } from "./config/library-paths.ts";
 import { createDeletions } from "./deletions/deletions.ts";
-import { DiskSpace } from "./status/disk-space.ts";
 import { createHealthChecks } from "./status/health-checks.ts";
 import { createGuardrails } from "./guardrails/guardrails.ts";
 import type { FinishedCall } from "./finished-call.ts";
 import { createClientAddress } from "./http/client-address.ts";
 import { FailedKeys } from "./http/failed-keys.ts";
-import { bindPort, reachableUrl } from "./http/listen.ts";
+import { reachableUrl } from "./http/listen.ts";
 import { notOfRole, routesOfRole } from "./http/routes-of-role.ts";
 import { startHttpServer } from "./http/server.ts";
 import { clearSpoolDirectory } from "./http/spool.ts";
@@ -43,6 +41,8 @@ import { tempoRoutes } from "./query/tempo-api/tempo-routes.ts";
 import { traceRoutes } from "./query/traces/routes.ts";
 import { createTracePresets } from "./query/traces/trace-presets.ts";
 import type { App, AppOptions } from "./running-app.ts";
+import { openServerParts } from "./server-parts.ts";
+import { openServerStore, watchDisk } from "./server-store.ts";
 import { alertsOf, modelsOf } from "./config/settings-of-role.ts";
 import { takes } from "./server-role.ts";
 import { createListVoices } from "./speech/list-voices.ts";
@@ -50,8 +50,6 @@ import { speechRoutes } from "./speech/routes.ts";
 import { createSpeak } from "./speech/speak.ts";
 import { createMetrics } from "./status/metrics.ts";
 import { statusRoutes } from "./status/routes.ts";
-import { createDisabledStore } from "./store/disabled-store.ts";
-import { openStore } from "./store/open-store.ts";
 import { lokiPushRoutes } from "./telemetry/loki-push/routes.ts";
 import { createGrpcServer } from "./telemetry/otlp/grpc-server.ts";
 import { sampleRoutes } from "./telemetry/samples/routes.ts";
@@ -59,12 +57,8 @@ import { createOtlp } from "./telemetry/otlp/otlp.ts";
 import { remoteWriteRoutes } from "./telemetry/remote-write/routes.ts";
 import { createCallTelemetry, noCallTelemetry } from "./telemetry/calls/call-telemetry.ts";
 import { providerName } from "./telemetry/calls/provider-name.ts";
-import { bootstrap } from "./tenancy/bootstrap.ts";
-import { openControlDatabase } from "./tenancy/control-database.ts";
-import { markInstallation, requireKnownInstallation } from "./tenancy/installation.ts";
 import { createKeyCheck } from "./tenancy/key-check.ts";
 import { tenancyRoutes } from "./tenancy/routes.ts";
-import { startSingletonJob } from "./tenancy/singleton-job.ts";
 import { createSignIn } from "./tenancy/sign-in.ts";
 import { createProjectSettings } from "./tenancy/project-settings.ts";
 import { createUsageLedger } from "./tenancy/usage.ts";
@@ -73,47 +67,21 @@ import { createTranscribe } from "./transcription/transcribe.ts";
 import { watchEventLoop } from "./scheduling/event-loop-watch.ts";
 
 /** @throws AppError if a part cannot start; parts that have started are closed */
-export async function startApp({ config, logger, version, observeRequest, onFirstStart }: AppOptions): Promise<App> {
+export async function startApp({ config, logger, version, observeRequest, ...options }: AppOptions): Promise<App> {
   await using starting = new AsyncDisposableStack();
   const closeAtEnd = <T extends { close(): Promise<void> }>(part: T): T => starting.adopt(part, (each) => each.close());
-  // Nothing is created if the port or the directory is in use.
-  const bound = closeAtEnd(await bindPort(config.server));
+
+  const { onFirstStart } = options;
+  const parts = closeAtEnd(options.parts ?? (await openServerParts({ config, logger, onFirstStart })));
+  const { bound, control, sharing } = parts;
   let closing = false;
   const { storage } = config;
   const { role } = config.server;
   const runsJob = takes(role, "telemetry_read");
   const dataDirectory = resolve(storage.data_dir);
-  const directory = closeAtEnd(await openDataDirectory(dataDirectory, logger));
-  await directory.announce(reachableUrl(bound));
-  const control = closeAtEnd(await openControlDatabase({ url: storage.database_url, dataDirectory }));
-  await requireKnownInstallation(control, { dataDirectory, acceptEmptyDatabase: storage.accept_empty_database });
-  const firstStart = await bootstrap(control, { adminKey: storage.admin_key });
-  if (firstStart !== undefined) await onFirstStart?.(firstStart, reachableUrl(bound));
-  if (config.telemetry.enabled) await markInstallation(dataDirectory);
   const metrics = createMetrics(version);
-  const disk = closeAtEnd(
-    await DiskSpace.watch({
-      directory: dataDirectory,
-      warningBytes: storage.warning_free_bytes,
-      minimumBytes: storage.minimum_free_bytes,
-    }),
-  );
-  metrics.watchDisk(() => disk.freeBytes);
-  const store = closeAtEnd(
-    config.telemetry.enabled
-      ? await openStore({
-          settings: config.telemetry,
-          dataDirectory,
-          logger,
-          observe: (report) => metrics.observeTelemetryWrite(report),
-          requireRoom: () => disk.requireRoom(),
-          runJob: runsJob ? (name, run) => startSingletonJob({ control, name, logger, run }) : undefined,
-        })
-      : createDisabledStore(),
-  );
-  metrics.watchTelemetryQueue(() => store.queuedBytes());
-  metrics.watchTelemetryJournal(() => store.journalBytes());
-  metrics.watchWaitingReads(() => store.waitingReads());
+  const disk = closeAtEnd(await watchDisk(config.storage, metrics));
+  const store = closeAtEnd(await openServerStore({ config, logger, metrics, disk, control, sharing: sharing?.store }));
   const tracePresets = createTracePresets({
     slowTraceMs: config.telemetry.slow_trace_ms,
     configured: config.telemetry.trace_presets,
@@ -124,10 +92,24 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
   const failedKeys = new FailedKeys(config.server.max_failed_keys_per_minute);
   const signIn = closeAtEnd(await createSignIn({ control, checkKey, failedKeys, logger }));
   const usage = closeAtEnd(await MonthlyUsage.open({ ledger: createUsageLedger(control), logger }));
-  const sharedLimits = starting.use(await openSharedLimits(config, { logger, observer: metrics.sharedLimits }));
+  const sharedLimits = await openSharedLimits(config.limits.shared, {
+    databaseUrl: storage.database_url,
+    ownLedger: sharing?.limits,
+    logger,
+    observer: metrics.sharedLimits,
+  });
+  if (sharedLimits !== undefined) closeAtEnd(sharedLimits);
   const limiter = createLimiter({ defaults: config.limits, usage, shared: sharedLimits });
   const createEngine = createEngineFactory({ logger, dataDirectory });
-  const models = closeAtEnd(await serveModels({ config: modelsOf(config), dataDirectory, createEngine, logger }));
+  const models = closeAtEnd(
+    await serveModels({
+      config: modelsOf(config),
+      dataDirectory,
+      createEngine,
+      logger,
+      circuits: sharing?.circuits,
+    }),
+  );
   const { registry } = models;
   const settingsOf = createProjectSettings(control);
   let engines = config.engines;
@@ -172,7 +154,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
       speech: registry.speech(id, scope.key),
     }),
   });
-  const uploads = join(dataDirectory, "uploads");
+  const { uploads } = parts;
   await clearSpoolDirectory(uploads);
   const decoders = closeAtEnd(
     new DecoderPool({ workers: transcription.decoder_workers ?? Math.max(4, 2 * availableParallelism()), logger }),
@@ -259,16 +241,25 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
         ...signIn.routes,
         ...statusRoutes({
           metrics,
+          scrape: sharing?.scrape,
           document: toOpenApi(operations, version),
           docs: config.server.docs,
-          ...createHealthChecks({ control, store, disk, isClosing: () => closing, sharedLimits }),
+          ...createHealthChecks({
+            control,
+            store,
+            disk,
+            sharedLimits: sharedLimits && (() => sharedLimits.problem()),
+            isClosing: () => closing,
+          }),
         }),
       ]),
     }),
   );
 
   const ownPort = takes(role, "telemetry_write") ? config.otlp.grpc_port : undefined;
-  const grpcPort = ownPort === undefined ? undefined : await grpc.listen({ host: config.server.host, port: ownPort });
+  const grpcPort =
+    ownPort === undefined ? undefined : await parts.listenGrpc(grpc, { host: config.server.host, port: ownPort });
+  sharing?.answerScrapes(() => metrics.snapshot());
   starting.defer(watchEventLoop({ logger, observe: metrics.observeLoopDelay }).stop);
   starting.defer(() => void (closing = true));
   const running = starting.move();
@@ -277,7 +268,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
     host: http.host,
     port: http.port,
     grpcPort,
-    firstStart,
+    firstStart: parts.firstStart,
     async reload(next) {
       await models.reload(modelsOf(next));
       engines = next.engines;
@@ -288,7 +279,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
       await alerts.reload(alertsOf(next), next.alertGroups);
       logger.setLevel(next.server.log_level);
     },
-    overview: () => {
+    overview: async () => {
       const list = (capability: Capability) => registry.list({ allowedModels: undefined }, capability);
       const models = { chat: list("chat"), speech: list("speech"), transcription: list("transcription") };
       return { models, telemetry: store.state() };

@@ -19,6 +19,8 @@ export interface Logger {
 /** A logger whose level can change while the server runs. */
 export interface LeveledLogger extends Logger {
   setLevel(level: LogLevel): void;
+  /** Writes what another process of the server wrote to its standard error: whole lines, most of them of its log. */
+  writeLines(lines: string): void;
   /** Flushes to standard error, for a limited time if nothing reads it. Nothing may be logged afterwards. */
   close(): Promise<void>;
 }
@@ -86,18 +88,22 @@ export interface LoggerOptions {
   readonly destination?: NodeJS.WritableStream | undefined;
   /** Lines for people, written at once to the destination, so that they keep their place among its other output; absent: JSON. */
   readonly text?: LogLineStyle | undefined;
+  /** The process of the server that writes, if it has several: a field of every line. */
+  readonly worker?: number | undefined;
 }
 
-export function createLogger(level: LogLevel, { destination, text }: LoggerOptions = {}): LeveledLogger {
+export function createLogger(level: LogLevel, { destination, text, worker }: LoggerOptions = {}): LeveledLogger {
   const standardError = destination === undefined ? bufferedStandardError() : undefined;
   const output = standardError ?? { write: (line: string) => void destination!.write(line) };
+  const suffix = worker === undefined ? undefined : `,"worker":${worker}}\n`;
   let leastRank = logLevels.indexOf(level);
   const writer = (each: LogLevel) => {
     const rank = logLevels.indexOf(each);
     const isUrgent = rank >= logLevels.indexOf("warn");
     return (fields: LogFields, message: string): void => {
       if (rank < leastRank) return;
-      const line = toLogLine(each, fields, message);
+      const plain = toLogLine(each, fields, message);
+      const line = suffix === undefined ? plain : `${plain.slice(0, plain.lastIndexOf("}"))}${suffix}`;
       output.write(text === undefined ? line : renderLogLine(line, text), isUrgent);
     };
   };
@@ -109,8 +115,21 @@ export function createLogger(level: LogLevel, { destination, text }: LoggerOptio
     setLevel(next) {
       leastRank = logLevels.indexOf(next);
     },
+    writeLines(lines) {
+      if (text === undefined) return output.write(lines, false);
+      for (const line of lines.split("\n")) if (line !== "") output.write(renderForeignLine(line, text), false);
+    },
     close: async () => standardError?.close(),
   };
+}
+
+/** A line of the log, or what Node or a library wrote. */
+function renderForeignLine(line: string, text: LogLineStyle): string {
+  try {
+    return renderLogLine(line, text);
+  } catch {
+    return `${line}\n`;
+  }
 }
 
 export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} };

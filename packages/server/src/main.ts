@@ -1,20 +1,18 @@
 /** Runs the server as a process: loads its configuration, starts it, reloads changes, and shuts down gracefully on a signal. */
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
-import { setFlagsFromString } from "node:v8";
-import { startApp } from "./app.ts";
 import type { Config } from "./config/config.ts";
 import { mayUnpackPocketSphinx } from "./config/discovery.ts";
+import { mostWorkers } from "./config/server.ts";
 import { loadConfig, type ConfigOverrides } from "./config/load-config.ts";
 import { formatProblem } from "./config/problem.ts";
-import { wantsProcessTelemetry } from "./config/process-telemetry.ts";
 import { modelsOf } from "./config/settings-of-role.ts";
 import { watchConfig } from "./config/watch-config.ts";
 import type { LogLineStyle } from "./log-line.ts";
 import { createLogger, type Logger, type LoggerOptions } from "./logger.ts";
+import { countBuffersAsHeap, observeProcess, readVersion } from "./process-setup.ts";
 import type { App, AppOptions } from "./running-app.ts";
-import type { ProcessTelemetry } from "./telemetry/process/process-telemetry.ts";
 
 export interface ServeOptions {
   /** The configuration file; absent: `SOUNDING_CONFIG`, else `sounding.yaml` if it exists. */
@@ -52,21 +50,11 @@ export class InvalidConfigError extends Error {
 }
 
 /**
- * Makes V8 count buffers as heap when it schedules garbage collections. By default every few dozen megabytes of buffers cause
- * a full collection, and telemetry bodies reach that in half a second. docs/adr/0027-cost-of-a-call.md
- */
-function countBuffersAsHeap(): void {
-  // The flag exists in V8 13, the version of Node 24.
-  if (process.versions.v8.startsWith("13.")) setFlagsFromString("--external-memory-accounted-in-global-limit");
-}
-
-/**
  * Resolves when the server has stopped.
  * @throws InvalidConfigError, or AppError if a part cannot start
  */
 export async function serve(options: ServeOptions): Promise<void> {
   const { configPath, overrides, signal, onReady, onFirstStart } = options;
-  countBuffersAsHeap();
   const load = { path: configPath, overrides };
   const loaded = await loadConfig(load);
   const { config } = loaded;
@@ -74,9 +62,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   const logger = createLogger(config.server.log_level, logOutput(config.server.log_format, options.terminal));
   for (const warning of loaded.warnings) logger.warn({}, warning);
   try {
-    await using observed = await observeProcess(logger);
-    const observeRequest = observed.telemetry?.observeRequest;
-    const app = await startApp({ config, logger, version: readVersion(), observeRequest, onFirstStart });
+    const app = await start({ config, logger, version: readVersion(), onFirstStart });
     const watch = watchConfig({ load, loaded: { ...loaded, config }, logger, apply: (next) => app.reload(next) });
     try {
       logger.info({ host: app.host, port: app.port }, "the server accepts calls");
@@ -92,6 +78,35 @@ export async function serve(options: ServeOptions): Promise<void> {
   } finally {
     await logger.close();
   }
+}
+
+/** One process that serves requests, or several and their primary; neither loads the other's modules. */
+async function start(options: AppOptions): Promise<App> {
+  const workers = workerCount(options.config.server.workers);
+  if (workers > 1) {
+    const { startPrimary } = await import("./workers/primary.ts");
+    return startPrimary(options, workers);
+  }
+  countBuffersAsHeap();
+  const observed = await observeProcess(options.logger);
+  try {
+    const { startApp } = await import("./app.ts");
+    const app = await startApp({ ...options, observeRequest: observed.telemetry?.observeRequest });
+    return {
+      ...app,
+      async close() {
+        await app.close();
+        await observed.close();
+      },
+    };
+  } catch (error) {
+    await observed.close();
+    throw error;
+  }
+}
+
+function workerCount(setting: Config["server"]["workers"]): number {
+  return setting === "auto" ? Math.min(mostWorkers, availableParallelism()) : setting;
 }
 
 /** Lines for people on the terminal, or JSON. */
@@ -110,23 +125,4 @@ async function addPocketSphinx(
   const dataDirectory = resolve(config.storage.data_dir);
   const notify = options.onNotice ?? (() => {});
   if (await unpackPocketSphinx({ dataDirectory, logger, notify, signal: options.signal })) await app.lookForModels();
-}
-
-/** Starts telemetry of the process if the environment sets an OTLP endpoint. A failure does not stop the server. */
-async function observeProcess(logger: Logger) {
-  let telemetry: ProcessTelemetry | undefined;
-  try {
-    if (wantsProcessTelemetry()) {
-      const { startProcessTelemetry } = await import("./telemetry/process/process-telemetry.ts");
-      telemetry = await startProcessTelemetry({ version: readVersion(), logger });
-    }
-  } catch (error) {
-    logger.warn({ error }, "process telemetry is off because OpenTelemetry's SDK could not be started");
-  }
-  return { telemetry, [Symbol.asyncDispose]: async () => telemetry?.close() };
-}
-
-function readVersion(): string {
-  const text = readFileSync(new URL("../package.json", import.meta.url), "utf8");
-  return (JSON.parse(text) as { version: string }).version;
 }

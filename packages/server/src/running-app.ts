@@ -3,6 +3,7 @@ import type { Capability } from "./api/models.ts";
 import type { Config } from "./config/config.ts";
 import type { FinishedRequest } from "./http/request-context.ts";
 import type { LeveledLogger } from "./logger.ts";
+import type { ServerParts } from "./server-parts.ts";
 import type { StoreState } from "./store/store.ts";
 import type { InitialCredentials } from "./tenancy/bootstrap.ts";
 
@@ -14,6 +15,8 @@ export interface AppOptions {
   readonly observeRequest?: ((request: FinishedRequest) => void) | undefined;
   /** Called as soon as the first keys exist: their secrets would be lost if a later part failed to start. */
   readonly onFirstStart?: ((made: InitialCredentials, url: string) => void | Promise<void>) | undefined;
+  /** What the server has once; closed with the app. Absent: this process opens it. */
+  readonly parts?: ServerParts | undefined;
 }
 
 /** A running server. */
@@ -29,7 +32,7 @@ export interface App {
   /** Applies changes to models, guardrails, limits and the log level. Running calls are not affected. */
   reload(config: Config): Promise<void>;
   /** What callers can use now. */
-  overview(): Overview;
+  overview(): Promise<Overview>;
   /** Resolves to whether the server has a web console, once its files are in memory. */
   prepareConsole(): Promise<boolean>;
   /** Resolves when telemetry can be stored and queried. Rejects if the signal fires. */

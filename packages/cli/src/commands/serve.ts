@@ -114,7 +114,7 @@ const linkTimeoutMs = 3_000;
 async function greet({ app, firstStart, dataDirectory, notice }: Started, io: CommandIo, json: boolean): Promise<void> {
   const { url } = app;
   const waiting = AbortSignal.any([io.signal, AbortSignal.timeout(telemetryTimeoutMs)]);
-  if (app.overview().telemetry.disabled !== true) await app.whenTelemetryReady(waiting).catch(() => {});
+  if ((await app.overview()).telemetry.disabled !== true) await app.whenTelemetryReady(waiting).catch(() => {});
   const stored = firstStart === undefined ? findServerProfile(io.env, url).catch(() => undefined) : firstStart.profile;
   const profile = await stored;
   if (io.signal.aborted && firstStart === undefined) return;
@@ -123,7 +123,7 @@ async function greet({ app, firstStart, dataDirectory, notice }: Started, io: Co
     console: await consoleOf(app, firstStart ?? profile?.profile, io.signal),
     firstStart,
     profile,
-    overview: app.overview(),
+    overview: await app.overview(),
     addsTranscription: isAdding(notice()),
     dataDirectory,
   };

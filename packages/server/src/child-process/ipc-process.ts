@@ -3,6 +3,7 @@
  * A crash of native code ends only that process.
  */
 import { fork, type ChildProcess } from "node:child_process";
+import type { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { RunningProcess, type StartLimits } from "./running-process.ts";
 
@@ -14,20 +15,26 @@ export interface IpcProcessOptions {
   readonly serialization?: "json" | "advanced";
   /** See `RunningProcess`. */
   readonly outputCharacters?: number;
+  /** Options of Node; none if absent. */
+  readonly nodeOptions?: readonly string[];
 }
 
 export class IpcProcess<Outgoing extends object, Incoming extends object> extends RunningProcess {
+  /** Resolves when the process can no longer be reached, which is at the latest when it ends. */
+  readonly disconnected: Promise<void>;
   readonly #child: ChildProcess;
 
-  constructor({ script, environment, serialization = "json", outputCharacters }: IpcProcessOptions) {
+  constructor(options: IpcProcessOptions) {
+    const { script, environment, serialization = "json", outputCharacters, nodeOptions = [] } = options;
     const child = fork(fileURLToPath(script), [], {
-      execArgv: [],
+      execArgv: [...nodeOptions],
       env: environment,
       serialization,
       stdio: ["ignore", "ignore", "pipe", "ipc"],
     });
     super(child, outputCharacters);
     this.#child = child;
+    this.disconnected = new Promise((resolve) => child.once("disconnect", resolve));
   }
 
   get isConnected(): boolean {
@@ -39,8 +46,18 @@ export class IpcProcess<Outgoing extends object, Incoming extends object> extend
     if (this.#child.connected) this.#child.send(message, () => {});
   }
 
+  /** Sends a connection with a message. It stays open in this process as well. */
+  sendSocket(message: Outgoing, socket: Socket): void {
+    if (this.#child.connected) this.#child.send(message, socket, { keepOpen: true }, () => {});
+  }
+
   listen(listener: (message: Incoming) => void): void {
     this.#child.on("message", listener);
+  }
+
+  /** Calls the listener with what the process writes to standard error. */
+  onOutput(listener: (text: string) => void): void {
+    this.#child.stderr?.on("data", listener);
   }
 
   /**

@@ -44,6 +44,7 @@ export function checkReferences(config: unknown, file: YamlFile | undefined): Co
   checkAliases(names, report);
   checkGuardrailRules(config, report);
   checkTrustedProxies(config, report);
+  checkSharedLimits(section("limits")["shared"], section("storage"), report);
   const ofRole = findRoleProblem(config);
   if (ofRole !== undefined) report(ofRole.path, ofRole.message);
   checkSharedLimits(section("limits")["shared"], section("storage"), report);

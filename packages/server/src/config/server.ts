@@ -5,6 +5,9 @@ import { logFormats, logLevels } from "../logger.ts";
 import { serverRoles } from "../server-role.ts";
 import { bytes, milliseconds } from "./setting-types.ts";
 
+/** Of `auto`, and of the setting. */
+export const mostWorkers = 64;
+
 export const server = Type.Object(
   {
     host: Type.String({
@@ -22,6 +25,12 @@ export const server = Type.Object(
       // Kubernetes sets it to "tcp://…" for a service named "sounding"; such a value is ignored.
       envAlias: "SOUNDING_PORT",
       description: "TCP port to listen on; 0 lets the system choose one.",
+    }),
+    workers: Type.Union([Type.Integer({ minimum: 1, maximum: mostWorkers }), Type.Literal("auto")], {
+      default: 1,
+      env: "SOUNDING_WORKERS",
+      description:
+        "Number of processes that serve requests; `auto`: as many as there are processors. They share the port, the limits, the circuit breakers and the telemetry store. Limits on memory and on concurrent calls of targets count per process.",
     }),
     role: Type.Enum([...serverRoles], {
       default: "all",

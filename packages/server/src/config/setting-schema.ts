@@ -103,6 +103,9 @@ export function environmentName(path: readonly string[], schema: SettingSchema):
  * impossible.
  */
 export function readText(text: string, schema: SettingSchema): unknown {
+  if (schema.anyOf !== undefined) {
+    return schema.anyOf.map((member) => readText(text, member)).find((value) => value !== text) ?? text;
+  }
   if (schema.type === "integer" || schema.type === "number") {
     return /^\s*-?\d+(?:\.\d+)?\s*$/.test(text) ? Number(text) : text;
   }

@@ -20,13 +20,32 @@ type Lookup = (host: string) => Promise<readonly string[]>;
 
 const lookUp: Lookup = async (host) => (await lookup(host, { all: true })).map(({ address }) => address);
 
-interface Address {
+/** Where a server listens. */
+export interface Address {
   readonly host: string;
   readonly port: number;
 }
 
+/** A port that this process has bound, and whose connections other processes serve. */
+export interface RelayedPort extends Address {
+  /** Passes on the connections, from the first one on. Nothing has been read from them. */
+  relay(take: (socket: Socket) => void): void;
+  /** Stops accepting. Connections that were not passed on are closed. */
+  close(): Promise<void>;
+}
+
+interface Listeners extends Address {
+  readonly first: SocketServer;
+  readonly others: readonly SocketServer[];
+  readonly waiting: Socket[];
+  setTake(take: (socket: Socket) => void): void;
+}
+
 /** @throws AppError internal, with what to do, when the address cannot be used */
-export async function bindPort({ host, port }: Address, addressesOf: Lookup = lookUp): Promise<BoundPort> {
+async function listen(
+  { host, port }: Address,
+  { addressesOf, isPaused }: { readonly addressesOf: Lookup; readonly isPaused: boolean },
+): Promise<Listeners> {
   const waiting: Socket[] = [];
   let take = (socket: Socket): void => {
     // A client that gives up while it waits; the server has its own listener.
@@ -34,7 +53,8 @@ export async function bindPort({ host, port }: Address, addressesOf: Lookup = lo
     waiting.push(socket);
   };
   // The options that Node's HTTP server gives to its own connections.
-  const create = (): SocketServer => createServer({ allowHalfOpen: true, noDelay: true }, (socket) => take(socket));
+  const options = { allowHalfOpen: true, noDelay: true, pauseOnConnect: isPaused };
+  const create = (): SocketServer => createServer(options, (socket) => take(socket));
   const first = create();
   await bind(first, { host, port }).catch(async (error: unknown) => {
     const message = `The server cannot listen on ${host}, port ${port}: ${await reasonOf(error, { host, port })}`;
@@ -42,21 +62,52 @@ export async function bindPort({ host, port }: Address, addressesOf: Lookup = lo
   });
   const bound = first.address() as AddressInfo;
   const others = host === "localhost" ? await bindOthers(bound, await addressesOf(host).catch(() => []), create) : [];
+  return { host: bound.address, port: bound.port, first, others, waiting, setTake: (next) => (take = next) };
+}
+
+/** @throws AppError internal, with what to do, when the address cannot be used */
+export async function bindPort(address: Address, addressesOf: Lookup = lookUp): Promise<BoundPort> {
+  const { host, port, first, others, waiting, setTake } = await listen(address, { addressesOf, isPaused: false });
   let listeners = [first, ...others];
   return {
-    host: bound.address,
-    port: bound.port,
+    host,
+    port,
     async serve(server) {
       // The server takes over the handle, and with it `first`'s connections.
       server.listen(first);
       await once(server, "listening");
       listeners = [server, ...others];
-      take = (socket) => void server.emit("connection", socket);
+      const take = (socket: Socket): void => void server.emit("connection", socket);
+      setTake(take);
       for (const socket of waiting.splice(0)) if (!socket.destroyed) take(socket);
     },
     async close() {
       for (const socket of waiting) socket.destroy();
       await Promise.all(listeners.map(closed));
+    },
+  };
+}
+
+/** @throws AppError internal, with what to do, when the address cannot be used */
+export async function bindRelayedPort(address: Address): Promise<RelayedPort> {
+  const { host, port, first, others, waiting, setTake } = await listen(address, {
+    addressesOf: lookUp,
+    isPaused: true,
+  });
+  return {
+    host,
+    port,
+    relay(take) {
+      setTake((socket) => {
+        socket.on("error", () => {});
+        take(socket);
+      });
+      for (const socket of waiting.splice(0)) take(socket);
+    },
+    async close() {
+      for (const socket of waiting.splice(0)) socket.destroy();
+      // The listeners are closed at once. That their connections end is the other processes' concern.
+      for (const listener of [first, ...others]) listener.close();
     },
   };
 }

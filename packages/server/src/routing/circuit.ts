@@ -12,6 +12,8 @@ const failureRatio = 0.5;
 /** Share of its weight that a target gets after a successful probe; it grows to 1 over `open_ms`. */
 const firstShare = 0.1;
 
+export type CircuitChange = "open" | "closed";
+
 export class Circuit {
   #settings: RoutingSettings;
   readonly #failures = new Float64Array(slices);
@@ -20,9 +22,18 @@ export class Circuit {
   #openedAtMs: number | undefined;
   #probing = false;
   #recoveredAtMs: number | undefined;
+  readonly #onChange: (state: CircuitChange) => void;
 
-  constructor(settings: RoutingSettings) {
+  /** @param onChange called when the circuit opens, opens again after a probe, or closes, but not by `adopt` */
+  constructor(settings: RoutingSettings, onChange: (state: CircuitChange) => void = () => {}) {
     this.#settings = settings;
+    this.#onChange = onChange;
+  }
+
+  /** Takes the state that another process found: since `sinceMs` of this process's clock. */
+  adopt(state: CircuitChange, sinceMs: number): void {
+    if (state === "open") this.#open(sinceMs);
+    else if (this.#openedAtMs !== undefined) this.#close(sinceMs);
   }
 
   /** Takes new settings after a reload of the configuration; an open circuit stays open. */
@@ -74,24 +85,27 @@ export class Circuit {
   }
 
   succeed(nowMs: number, probe: boolean): void {
-    if (probe) this.#close(nowMs);
-    else this.#count(nowMs, 0);
+    if (!probe) return this.#count(nowMs, 0);
+    this.#close(nowMs);
+    this.#onChange("closed");
   }
 
   fail(nowMs: number, probe: boolean): void {
-    if (probe) {
-      this.#open(nowMs);
-      return;
-    }
+    if (probe) return this.#trip(nowMs);
     if (this.#openedAtMs !== undefined) return;
     this.#count(nowMs, 1);
     const failures = sum(this.#failures);
-    if (failures >= this.#settings.failure_threshold && failures >= failureRatio * sum(this.#calls)) this.#open(nowMs);
+    if (failures >= this.#settings.failure_threshold && failures >= failureRatio * sum(this.#calls)) this.#trip(nowMs);
   }
 
   /** The call ended without evidence about the target: the caller's own error, or the client disconnected. */
   release(probe: boolean): void {
     if (probe) this.#probing = false;
+  }
+
+  #trip(nowMs: number): void {
+    this.#open(nowMs);
+    this.#onChange("open");
   }
 
   #open(nowMs: number): void {

@@ -7,6 +7,7 @@ import type { EngineSettings } from "../config/engine-settings.ts";
 import type { RoutingSettings } from "../config/models.ts";
 import type { Logger } from "../logger.ts";
 import type { Engine } from "../engines/engine.ts";
+import type { CircuitExchange } from "./circuit-exchange.ts";
 import { TargetState } from "./target.ts";
 
 /** Prepares an engine for calls. @throws AppError when the settings are invalid */
@@ -26,12 +27,19 @@ export interface PooledEngine {
 export class EnginePool {
   readonly #create: CreateEngine;
   readonly #logger: Logger;
+  readonly #circuits: CircuitExchange | undefined;
   readonly #users = new Map<PooledEngine, number>();
   readonly #closing = new Set<Promise<void>>();
 
-  constructor(create: CreateEngine, logger: Logger) {
+  /** @param circuits absent: no other process calls the engines */
+  constructor(create: CreateEngine, logger: Logger, circuits?: CircuitExchange) {
     this.#create = create;
     this.#logger = logger;
+    this.#circuits = circuits;
+    circuits?.listen(({ engine, model }, change) => {
+      for (const pooled of this.#users.keys())
+        if (pooled.name === engine) pooled.states.get(model)?.circuit.adopt(change, performance.now());
+    });
   }
 
   /** The engine with this name and these settings, created if necessary, with one more user. */
@@ -79,6 +87,23 @@ export class EnginePool {
     this.#closing.add(closing);
   }
 
+  /** The state of one model of an engine, created on first use. */
+  stateOf(pooled: PooledEngine, model: string, routing: RoutingSettings): TargetState {
+    const known = pooled.states.get(model);
+    if (known !== undefined) {
+      known.circuit.configure(routing);
+      return known;
+    }
+    const target = { engine: pooled.name, model };
+    // Each process runs its own copy of a model that it loads.
+    const circuits = pooled.engine.isLoaded === undefined ? this.#circuits : undefined;
+    const state = new TargetState(routing, (change) => circuits?.report(target, change));
+    const openForMs = circuits?.openForMs(target);
+    if (openForMs !== undefined) state.circuit.adopt("open", performance.now() - openForMs);
+    pooled.states.set(model, state);
+    return state;
+  }
+
   /** Ends every engine, in use or not. */
   async closeAll(): Promise<void> {
     const engines = [...this.#users.keys()];
@@ -93,18 +118,6 @@ export class EnginePool {
       this.#logger.warn({ engine: pooled.name, error }, "an engine did not close cleanly");
     }
   }
-}
-
-/** The state of one model of an engine, created on first use. */
-export function stateOf(pooled: PooledEngine, model: string, routing: RoutingSettings): TargetState {
-  const known = pooled.states.get(model);
-  if (known !== undefined) {
-    known.circuit.configure(routing);
-    return known;
-  }
-  const state = new TargetState(routing);
-  pooled.states.set(model, state);
-  return state;
 }
 
 /** Several engines held for the calls of one route, until the route is retired and its last call has ended. */

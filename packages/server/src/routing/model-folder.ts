@@ -10,6 +10,7 @@ import type { Logger } from "../logger.ts";
 import { planModels, plannedEngines, type PlannedModel } from "../model-files/plan-models.ts";
 import { listStoredModels, type StoredModel } from "../model-files/stored-models.ts";
 import { watchModels, type ModelsWatch } from "../model-files/watch-models.ts";
+import type { CircuitExchange } from "./circuit-exchange.ts";
 import { enginePackage } from "./engine-packages.ts";
 import type { CreateEngine } from "./engine-pool.ts";
 import { createRegistry, type Registry } from "./registry.ts";
@@ -20,6 +21,7 @@ export interface ServedModelsOptions {
   readonly dataDirectory: string;
   readonly createEngine: CreateEngine;
   readonly logger: Logger;
+  readonly circuits?: CircuitExchange | undefined;
 }
 
 export interface ServedModels {
@@ -45,7 +47,7 @@ export function planOf(
 
 /** @throws AppError if an engine cannot be created */
 export async function serveModels(options: ServedModelsOptions): Promise<ServedModels> {
-  const { dataDirectory, createEngine, logger } = options;
+  const { circuits, dataDirectory, createEngine, logger } = options;
   let { config } = options;
   let shown = "";
   let watch: ModelsWatch | undefined;
@@ -67,7 +69,7 @@ export async function serveModels(options: ServedModelsOptions): Promise<ServedM
     return done;
   }
 
-  const registry = await createRegistry({ config: await look(config), createEngine, logger });
+  const registry = await createRegistry({ config: await look(config), createEngine, logger, circuits });
 
   async function rescan(): Promise<void> {
     const before = shown;

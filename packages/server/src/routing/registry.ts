@@ -6,6 +6,7 @@
 import { capabilities, type Capability } from "../api/models.ts";
 import { AppError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
+import type { CircuitExchange } from "./circuit-exchange.ts";
 import { Discovery } from "./discovery.ts";
 import { engineStatuses, type EngineStatus } from "./engine-status.ts";
 import { EnginePool, type CreateEngine } from "./engine-pool.ts";
@@ -28,6 +29,7 @@ export interface RegistryOptions {
   readonly config: ModelsConfig;
   readonly createEngine: CreateEngine;
   readonly logger: Logger;
+  readonly circuits?: CircuitExchange | undefined;
   /** Replaces clock, chance and waiting in tests. */
   readonly timing?: Timing;
   /** Longest time that the start waits for the engines' lists; 1.5 s when absent. */
@@ -46,7 +48,6 @@ export interface Registry {
   transcription(id: string, access: ModelAccess): RoutedTranscription;
   /** The model of an alias, else the ID itself, whether or not the model exists. */
   rootOf(id: string): string;
-  /** The speech models that the organization may use. */
   speakers(access: ModelAccess): readonly SpeechModelEntry[];
   /**
    * The models that the organization sees: chat models first, each group sorted by ID. With `capability`, the models that
@@ -116,8 +117,8 @@ class ModelRegistry implements Registry {
   #reloading: Promise<void> = Promise.resolve();
   #closed = false;
 
-  constructor({ createEngine, logger, timing, discoveryWaitMs }: RegistryOptions) {
-    this.#pool = new EnginePool(createEngine, logger);
+  constructor({ circuits, createEngine, logger, timing, discoveryWaitMs }: RegistryOptions) {
+    this.#pool = new EnginePool(createEngine, logger, circuits);
     this.#discovery = new Discovery(logger);
     this.#timing = timing ?? realTiming;
     this.#discoveryWaitMs = discoveryWaitMs ?? 1_500;

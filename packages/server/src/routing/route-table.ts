@@ -13,7 +13,7 @@ import {
   type RoutingSettings,
 } from "../config/models.ts";
 import { AppError } from "../errors.ts";
-import { Lease, stateOf, type EnginePool, type PooledEngine } from "./engine-pool.ts";
+import { Lease, type EnginePool, type PooledEngine } from "./engine-pool.ts";
 import type { ModelRoute } from "./model-route.ts";
 import type { Target } from "./target.ts";
 import type { VoiceNames } from "./voices/resolve-voice.ts";
@@ -69,7 +69,7 @@ export class RouteTable {
     const engines: DraftEngine[] = [];
     try {
       await acquireEngines(config, pool, engines);
-      return new RouteTable(config, pool, { engines, drafts: draftRoutes(config, engines) });
+      return new RouteTable(config, pool, { engines, drafts: draftRoutes(config, pool, engines) });
     } catch (error) {
       for (const { pooled } of engines) pool.release(pooled);
       throw error;
@@ -82,7 +82,7 @@ export class RouteTable {
     const capabilities = kindsOf(pooled, options.model);
     if (capabilities === undefined) return undefined;
     // Names that callers make up share one state, so that they cannot fill the memory.
-    const state = stateOf(pooled, options.listed ? options.model : "", this.config.routing);
+    const state = this.#pool.stateOf(pooled, options.listed ? options.model : "", this.config.routing);
     const target = {
       engine: pooled.name,
       model: options.model,
@@ -153,7 +153,7 @@ function placeOf(settings: EngineSettings): readonly unknown[] {
   return [settings.type, url?.replace(/\/+$/, "").replace("//localhost:", "//127.0.0.1:"), region];
 }
 
-function draftRoutes(config: ModelsConfig, engines: readonly DraftEngine[]): Map<string, DraftRoute> {
+function draftRoutes(config: ModelsConfig, pool: EnginePool, engines: readonly DraftEngine[]): Map<string, DraftRoute> {
   const byName = new Map(engines.map((engine) => [keyOf(engine), engine.pooled]));
   const draft = (id: string, settings: ModelSettings): DraftRoute => {
     const reached: PooledEngine[] = [];
@@ -171,7 +171,7 @@ function draftRoutes(config: ModelsConfig, engines: readonly DraftEngine[]): Map
         model: target.model,
         weight: target.weight,
         maxConcurrent: target.max_concurrent ?? Infinity,
-        state: stateOf(pooled, target.model, config.routing),
+        state: pool.stateOf(pooled, target.model, config.routing),
         isLoaded: () => pooled.engine.isLoaded?.(target.model),
         ...does,
       };

@@ -1,7 +1,7 @@
 /** Tracks one target of a route: its calls in flight, its circuit breaker, its cool-down. */
 import type { RoutingSettings } from "../config/models.ts";
 import { AppError, type ErrorCode } from "../errors.ts";
-import { Circuit } from "./circuit.ts";
+import { Circuit, type CircuitChange } from "./circuit.ts";
 import { RecentCalls } from "./recent-calls.ts";
 import { classifyFailure } from "./retry.ts";
 import type { ChatModel, SpeechModel, TranscriptionModel } from "../engines/engine.ts";
@@ -26,8 +26,8 @@ export class TargetState {
   lastError: { readonly error: AppError; readonly unixMs: number } | undefined;
   #coolUntilMs = 0;
 
-  constructor(settings: RoutingSettings) {
-    this.circuit = new Circuit(settings);
+  constructor(settings: RoutingSettings, onCircuitChange?: (state: CircuitChange) => void) {
+    this.circuit = new Circuit(settings, onCircuitChange);
   }
 
   /** Remaining milliseconds of the engine's `Retry-After`. */

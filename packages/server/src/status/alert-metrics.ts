@@ -52,8 +52,15 @@ export function createAlertMetrics(registers: Registry[]): AlertMetrics {
     countSkippedGroup: () => skipped.add(1, "running"),
     countNotifications: (receiver, outcome, alerts) => notifications.add(alerts, receiver, outcome),
     watchAlerts(read) {
+      // One of a server's processes evaluates: it has the values, and the others have 0.
       const gauge = (name: string, help: string, value: (counts: AlertCounts) => number): void => {
-        const each: Gauge = new Gauge({ name, help, registers, collect: () => each.set(value(read())) });
+        const each: Gauge = new Gauge({
+          name,
+          help,
+          registers,
+          aggregator: "max",
+          collect: () => each.set(value(read())),
+        });
       };
       gauge(
         "sounding_alert_evaluating",

@@ -10,18 +10,18 @@ interface HealthParts {
   readonly control: ControlDatabase;
   readonly store: Store;
   readonly disk: DiskSpace;
+  /** Why shared limits cannot be checked; absent: limits are not shared. */
+  readonly sharedLimits?: (() => string | undefined) | undefined;
   /** Whether the server has begun to shut down. */
   isClosing(): boolean;
-  /** Why shared limits cannot be checked; absent: limits are not shared. */
-  readonly sharedLimits?: { problem(): string | undefined } | undefined;
 }
 
 export function createHealthChecks({
   control,
   store,
   disk,
-  isClosing,
   sharedLimits,
+  isClosing,
 }: HealthParts): Pick<StatusParts, "readiness" | "informational" | "disabled"> {
   const checkWrites = createWriteProbe(control);
   const { disabled, reason } = store.state();
@@ -33,7 +33,7 @@ export function createHealthChecks({
     informational: async () => ({
       control_database_writes: await checkWrites(),
       data_disk: await checkDisk(disk),
-      ...(sharedLimits === undefined ? {} : { shared_limits: sharedLimits.problem() }),
+      ...(sharedLimits === undefined ? {} : { shared_limits: sharedLimits() }),
       ...(disabled === true ? {} : checkStore(store)),
     }),
     disabled: disabled === true ? { telemetry_store: reason } : {},

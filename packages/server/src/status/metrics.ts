@@ -9,7 +9,8 @@ import {
 } from "../finished-call.ts";
 import { Counter } from "./counter.ts";
 import { Histogram } from "./histogram.ts";
-import { createScrape, type Scrape } from "./scrape.ts";
+import { snapshotOf, type MetricSnapshot } from "./metric-snapshot.ts";
+import { createScrape, renderRegistry, type Scrape } from "./scrape.ts";
 import { createObservableGauges, type ObservableGauges } from "./observable-gauges.ts";
 import { createAlertMetrics, type AlertMetrics } from "./alert-metrics.ts";
 import { createSharedLimitMetrics, type SharedLimitMetrics } from "./shared-limit-metrics.ts";
@@ -45,6 +46,8 @@ export interface Metrics extends ObservableGauges {
   observeLoopDelay(delayMs: number): void;
   /** The metrics in Prometheus' text format; cached for a moment if scrapes are frequent. */
   scrape(): Promise<Scrape>;
+  /** The metrics as values, for the sum over several processes. */
+  snapshot(): Promise<MetricSnapshot>;
 }
 
 const durationBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
@@ -55,11 +58,13 @@ const otherModel = "other";
 export function createMetrics(version: string): Metrics {
   const registry = new Registry();
   const registers = [registry];
-  collectDefaultMetrics({ register: registry });
+  // Its own timer for the event loop's lag costs an idle process 0.6 % of a core with the default of 10 ms.
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 100 });
   new Gauge({
     name: "sounding_build_info",
     help: "Always 1; the version is a label.",
     labelNames: ["version"],
+    aggregator: "first",
     registers,
   }).set({ version }, 1);
   const requests = new Counter({
@@ -250,6 +255,7 @@ export function createMetrics(version: string): Metrics {
       if (durationMs !== undefined) telemetrySeconds.observe(durationMs / 1000, table);
     },
     ...createObservableGauges(registers),
-    scrape: createScrape(registry),
+    scrape: createScrape(() => renderRegistry(registry)),
+    snapshot: () => snapshotOf(registry),
   };
 }

@@ -15,8 +15,8 @@ export interface ObservableGauges {
 }
 
 export function createObservableGauges(registers: Registry[]): ObservableGauges {
-  const watch = (name: string, help: string, read: () => number): void => {
-    const gauge: Gauge = new Gauge({ name, help, registers, collect: () => gauge.set(read()) });
+  const watch = (name: string, help: string, read: () => number, aggregator: "sum" | "min" = "sum"): void => {
+    const gauge: Gauge = new Gauge({ name, help, registers, aggregator, collect: () => gauge.set(read()) });
   };
   return {
     watchTelemetryQueue: (readBytes) =>
@@ -34,12 +34,13 @@ export function createObservableGauges(registers: Registry[]): ObservableGauges 
         readCount,
       ),
     watchDisk: (readBytes) =>
-      watch("sounding_data_disk_free_bytes", "Free bytes on the disk of the data directory.", readBytes),
+      watch("sounding_data_disk_free_bytes", "Free bytes on the disk of the data directory.", readBytes, "min"),
     watchChecks(readChecks) {
       const gauge: Gauge<"check"> = new Gauge({
         name: "sounding_check_ok",
         help: "Checks of /readyz: 1 if passed, 0 if failed.",
         labelNames: ["check"],
+        aggregator: "min",
         registers,
         async collect() {
           for (const [check, problem] of Object.entries(await readChecks()))

@@ -4,11 +4,14 @@ import { getHealth, getMetrics, getReadiness } from "../api/status.ts";
 import { route, type Route } from "../http/route.ts";
 import { docsRoutes } from "./docs-routes.ts";
 import type { Metrics } from "./metrics.ts";
+import type { Scrape } from "./scrape.ts";
 
 type Checks = Readonly<Record<string, string | undefined>>;
 
 export interface StatusParts {
   readonly metrics: Metrics;
+  /** The metrics of all processes of this server; absent: it has one. */
+  readonly scrape?: (() => Promise<Scrape>) | undefined;
   readonly document: OpenApiDocument;
   readonly docs: boolean;
   /** Required checks, by name: undefined if passed, else the problem. */
@@ -19,7 +22,9 @@ export interface StatusParts {
   readonly disabled: Checks;
 }
 
-export function statusRoutes({ metrics, document, docs, readiness, informational, disabled }: StatusParts): Route[] {
+export function statusRoutes(parts: StatusParts): Route[] {
+  const { metrics, document, docs, readiness, informational, disabled } = parts;
+  const scrape = parts.scrape ?? (() => metrics.scrape());
   metrics.watchChecks(async () => ({ ...(await readiness()), ...(await informational()) }));
   const health = [
     route(getHealth, () => ({ kind: "json", value: { status: "ok", version: document.info.version } })),
@@ -32,7 +37,7 @@ export function statusRoutes({ metrics, document, docs, readiness, informational
       const status = !allPass(required) ? "unavailable" : allPass(rest) ? "ok" : "degraded";
       return { kind: "json", status: status === "unavailable" ? 503 : 200, value: { status, checks: shown } };
     }),
-    route(getMetrics, async () => ({ kind: "text", ...(await metrics.scrape()) })),
+    route(getMetrics, async () => ({ kind: "text", ...(await scrape()) })),
   ];
   return docs ? [...health, ...docsRoutes(document)] : health;
 }

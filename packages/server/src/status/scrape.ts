@@ -14,21 +14,31 @@ export interface Scrape {
   readonly type: string;
 }
 
-/** @param now milliseconds of a monotonic clock */
-export function createScrape(registry: Registry, now: () => number = () => performance.now()): () => Promise<Scrape> {
+export async function renderRegistry(registry: Registry): Promise<Scrape> {
+  const yielder = new CooperativeYield();
+  const pieces: string[] = [];
+  for (const { name } of registry.getMetricsAsArray()) {
+    pieces.push(await registry.getSingleMetricAsString(name));
+    if (yielder.isDue(longStep)) await yielder.yield();
+  }
+  return { text: `${pieces.join("\n\n")}\n`, type: registry.contentType };
+}
+
+/**
+ * @param produce renders the metrics
+ * @param now milliseconds of a monotonic clock
+ */
+export function createScrape(
+  produce: () => Promise<Scrape>,
+  now: () => number = () => performance.now(),
+): () => Promise<Scrape> {
   let latest: Promise<Scrape> | undefined;
   let cachedUntilMs = Infinity;
 
   async function render(): Promise<Scrape> {
     const startMs = now();
     try {
-      const yielder = new CooperativeYield();
-      const pieces: string[] = [];
-      for (const { name } of registry.getMetricsAsArray()) {
-        pieces.push(await registry.getSingleMetricAsString(name));
-        if (yielder.isDue(longStep)) await yielder.yield();
-      }
-      return { text: `${pieces.join("\n\n")}\n`, type: registry.contentType };
+      return await produce();
     } finally {
       const endMs = now();
       cachedUntilMs = endMs + Math.min(maxCachedMs, (endMs - startMs) * cacheFactor);

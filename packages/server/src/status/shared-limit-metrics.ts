@@ -33,6 +33,7 @@ export function createSharedLimitMetrics(registers: Registry[]): SharedLimitMetr
         name: "sounding_shared_limits_reachable",
         help: "Whether the backend of shared limits can be reached: 1 or 0. Absent if limits are not shared.",
         registers,
+        aggregator: "min",
         collect: () => gauge.set(read() ? 1 : 0),
       });
     },

@@ -1,15 +1,15 @@
 /** Assembles the store: the connection to the embedded engine or ClickHouse, the schema, the journal or the insert queue, the readers. */
-import { chmod, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { TelemetrySettings } from "../config/telemetry.ts";
 import type { Logger } from "../logger.ts";
 import { type Connection, createConnection, type Settings } from "./connection.ts";
 import { DescriptionVersions } from "./description-versions.ts";
+import { embeddedPaths, startEmbeddedEngine } from "./embedded/embedded-store.ts";
 import { mostEmbeddedReads } from "./embedded/protocol.ts";
-import { socketPathFor } from "./embedded/socket-path.ts";
-import { superviseEngine, type SupervisedEngine } from "./embedded/supervised-engine.ts";
+import type { SupervisedEngine } from "./embedded/supervised-engine.ts";
 import { InsertQueue } from "./insert-queue.ts";
 import { joinBlocks } from "./join-blocks.ts";
+import { journalRoot } from "./journal/adopt-journals.ts";
 import { Journal } from "./journal/journal.ts";
 import { requireVisible } from "./journal/require-visible.ts";
 import { KnownIdentities } from "./known-identities.ts";
@@ -31,6 +31,7 @@ import {
   readSettings,
   remoteReadSettings,
 } from "./store-settings.ts";
+import type { StoreSharing } from "./store-sharing.ts";
 import type { Store, WriteReport } from "./store.ts";
 import type { Layout } from "./table-layout.ts";
 import { readableTables } from "./table-statements.ts";
@@ -45,6 +46,8 @@ export interface StoreOptions {
   readonly observe?: (report: WriteReport) => void;
   /** @throws AppError overloaded while no rows may be taken */
   requireRoom?(): void;
+  /** Absent: no other process of this server uses the store. */
+  readonly sharing?: StoreSharing | undefined;
   /**
    * Runs work in the background that one server at a time should do for all that share the store. Absent: this server does
    * none of it.
@@ -70,19 +73,22 @@ interface Home {
   readonly engine: SupervisedEngine | undefined;
 }
 
-function readPlacesFor({ clickhouse, concurrent_reads: reads }: TelemetrySettings): number {
-  return readPlaces(reads, clickhouse.url === undefined ? { mostInStore: mostEmbeddedReads } : {});
+/** This process's part of the concurrent reads. */
+function readPlacesFor({ settings, sharing }: StoreOptions): number {
+  const { clickhouse, concurrent_reads: reads } = settings;
+  const places = readPlaces(reads, clickhouse.url === undefined ? { mostInStore: mostEmbeddedReads } : {});
+  return Math.ceil(places / (sharing?.processes ?? 1));
 }
 
-function connectionsFor(settings: TelemetrySettings): number {
-  return otherConnections + readPlacesFor(settings);
+function connectionsFor(options: StoreOptions): number {
+  return otherConnections + readPlacesFor(options);
 }
 
-function openRemote(settings: TelemetrySettings, url: string, readiness: Readiness): Home {
-  const { clickhouse } = settings;
+function openRemote(options: StoreOptions, url: string, readiness: Readiness): Home {
+  const { clickhouse } = options.settings;
   readiness.reachable();
   return {
-    connection: createConnection({ ...clickhouse, url, maximumConnections: connectionsFor(settings) }),
+    connection: createConnection({ ...clickhouse, url, maximumConnections: connectionsFor(options) }),
     layout: { cluster: clickhouse.cluster },
     readSettings: { ...remoteReadSettings, ...(clickhouse.cluster === undefined ? {} : clusterReadSettings) },
     insertSettings: clickhouse.cluster === undefined ? {} : clusterInsertSettings,
@@ -91,23 +97,17 @@ function openRemote(settings: TelemetrySettings, url: string, readiness: Readine
   };
 }
 
-async function openEmbedded({ settings, dataDirectory, logger }: StoreOptions, readiness: Readiness): Promise<Home> {
-  const directory = join(dataDirectory, "telemetry");
-  await mkdir(directory, { recursive: true, mode: 0o700 });
-  await chmod(directory, 0o700);
-  const socketPath = await socketPathFor(directory);
-  const spoolDirectory = join(directory, "spool");
-  const engine = superviseEngine({
-    settings: {
-      dataDirectory: join(directory, "clickhouse"),
-      spoolDirectory,
-      socketPath,
-      memoryBytes: settings.embedded_memory_bytes,
-    },
-    logger,
+async function openEmbedded(options: StoreOptions, readiness: Readiness): Promise<Home> {
+  const { settings, dataDirectory, logger, sharing } = options;
+  const paths = await embeddedPaths(dataDirectory);
+  const { socketPath, spoolDirectory } = paths;
+  const events = {
     onStart: () => readiness.reachable(),
-    onEnd: (reason, isFinal) => readiness.lost(reason, isFinal),
-  });
+    onEnd: (reason: string, isFinal: boolean) => readiness.lost(reason, isFinal),
+  };
+  const engine =
+    sharing?.followEngine(events) ??
+    startEmbeddedEngine({ paths, memoryBytes: settings.embedded_memory_bytes, logger, ...events });
   return {
     connection: createConnection({
       url: "http://localhost",
@@ -115,7 +115,7 @@ async function openEmbedded({ settings, dataDirectory, logger }: StoreOptions, r
       database: "default",
       compression: false,
       spoolDirectory,
-      maximumConnections: connectionsFor(settings),
+      maximumConnections: connectionsFor(options),
     }),
     layout: { cluster: undefined },
     readSettings: { max_memory_usage: Math.floor(settings.embedded_memory_bytes / 2), ...rangeIndexSettings },
@@ -143,7 +143,7 @@ interface Destination {
 }
 
 async function openRowWriters(options: StoreOptions, destination: Destination): Promise<RowWriters> {
-  const { settings, dataDirectory, logger, observe = () => {} } = options;
+  const { settings, dataDirectory, logger, observe = () => {}, sharing } = options;
   const { descriptionVersions, home, readiness } = destination;
   const insert: Insert = async ({ table, blocks, organizationIds, token, signal }) => {
     try {
@@ -166,9 +166,11 @@ async function openRowWriters(options: StoreOptions, destination: Destination): 
     logger,
     observe,
   };
+  const directory = journalRoot(dataDirectory);
   const journal = await Journal.open({
     ...common,
-    directory: join(dataDirectory, "telemetry/journal"),
+    directory: join(directory, sharing?.journalFolder ?? ""),
+    refusedDirectory: join(directory, "refused"),
     journal: { totalBytes: settings.journal_bytes, organizationBytes: settings.organization_journal_bytes },
   });
   return { journal, queue: settings.journal === "on" ? undefined : new InsertQueue(common) };
@@ -179,17 +181,23 @@ async function openRowWriters(options: StoreOptions, destination: Destination): 
  * @throws AppError internal if the folder cannot be created
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const { settings, logger } = options;
+  const { settings, logger, sharing } = options;
   const readiness = new Readiness({ logger });
   const { url } = settings.clickhouse;
-  const home = url === undefined ? await openEmbedded(options, readiness) : openRemote(settings, url, readiness);
+  const home = url === undefined ? await openEmbedded(options, readiness) : openRemote(options, url, readiness);
   const { connection, layout, engine } = home;
   readiness.watch({ connection, layout, engine });
   const known = new KnownIdentities(Date.now);
   const descriptionVersions = new DescriptionVersions();
   const { journal, queue } = await openRowWriters(options, { home, readiness, descriptionVersions });
   const writer: RowWriter = queue ?? journal;
-  const reads = new ReadLimiter(readPlacesFor(settings));
+  sharing?.answerOthers((organizationId) => journal.whenVisible(organizationId));
+  const whenVisible = (organizationId: string): Promise<void> | undefined => {
+    const own = journal.whenVisible(organizationId);
+    if (sharing === undefined) return own;
+    return Promise.all([own, sharing.whenOthersVisible(organizationId)]).then(() => {});
+  };
+  const reads = new ReadLimiter(readPlacesFor(options));
   const reader = {
     reads,
     connection,
@@ -199,10 +207,10 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     settingsFor: engine === undefined ? undefined : priorityReadSettings,
     queryTimeoutMs: settings.query_timeout_ms,
     caches: new RowCaches(cacheBytes),
-    // Other servers may write to the same remote store.
-    descriptionVersions: engine === undefined ? undefined : descriptionVersions,
+    // Other servers may write to the same remote store, and other processes to the embedded one.
+    descriptionVersions: engine === undefined || sharing !== undefined ? undefined : descriptionVersions,
     usesRollups: settings.rollups,
-    whenVisible: (organizationId: string) => journal.whenVisible(organizationId),
+    whenVisible,
   };
   const rollupOptions = {
     connection,
@@ -217,7 +225,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const eraser = createEraser({
     connection,
     layout,
-    requireVisible: (organizationId, signal) => requireVisible(journal, organizationId, signal),
+    requireVisible: (organizationId, signal) => requireVisible(whenVisible(organizationId), signal),
     forgetDescriptions(organizationId) {
       known.forget(organizationId);
       descriptionVersions.erased(organizationId);
@@ -237,7 +245,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     isKnown: (table, organizationId, identity) => known.has(table, organizationId, identity),
     open: (scope) => createTenantReader(reader, scope),
     async remove(scope, removal) {
-      await requireVisible(journal, scope.organizationId, removal.signal);
+      await requireVisible(whenVisible(scope.organizationId), removal.signal);
       await removeRows(connection, { layout, scope, removal });
     },
     state: () => readiness.state(),

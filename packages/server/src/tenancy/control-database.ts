@@ -16,6 +16,8 @@ export interface ControlDatabaseOptions {
   /** `postgres://user:password@host:5432/name`; absent: SQLite, in the file `control.sqlite` of the data directory. */
   readonly url?: string | undefined;
   readonly dataDirectory: string;
+  /** Whether another process of this server has run the migrations. */
+  readonly isMigrated?: boolean | undefined;
 }
 
 export type Reader = Kysely<ControlTables>;
@@ -38,7 +40,7 @@ export interface ControlDatabase {
   onChange(listener: () => void): void;
   /**
    * Takes the lock with this name for as long as the process and its connection live; undefined while another server holds it.
-   * On SQLite, the data directory excludes other servers already.
+   * On SQLite, the data directory excludes other servers already; `workers/` excludes other processes of this one.
    * @throws AppError overloaded if the database is unreachable
    */
   tryLock(name: string): Promise<HeldLock | undefined>;
@@ -46,24 +48,30 @@ export interface ControlDatabase {
 }
 
 /**
- * Opens the database and runs its migrations.
+ * Opens the database and runs its migrations, unless they have been run.
  * @throws AppError overloaded if it is unreachable, internal if it cannot be used
  */
-export async function openControlDatabase({ url, dataDirectory }: ControlDatabaseOptions): Promise<ControlDatabase> {
+export async function openControlDatabase({
+  url,
+  dataDirectory,
+  isMigrated = false,
+}: ControlDatabaseOptions): Promise<ControlDatabase> {
   const kind = url === undefined ? "sqlite" : "postgres";
   const file = join(dataDirectory, "control.sqlite");
   const open = (limits: PoolConfig) =>
     new Kysely<ControlTables>({
       dialect: url === undefined ? new NodeSqliteDialect(file) : new PostgresDialect({ pool: openPool(url, limits) }),
     });
-  // Migrations may wait long for another server's, so they use their own connections without a timeout.
-  const migrating = open({ max: 2 });
-  try {
-    await migrate(migrating);
-  } catch (error) {
-    throw toStartFailure(error, url === undefined ? file : undefined);
-  } finally {
-    await migrating.destroy();
+  if (!isMigrated) {
+    // Migrations may wait long for another server's, so they use their own connections without a timeout.
+    const migrating = open({ max: 2 });
+    try {
+      await migrate(migrating);
+    } catch (error) {
+      throw toStartFailure(error, url === undefined ? file : undefined);
+    } finally {
+      await migrating.destroy();
+    }
   }
   return controlDatabase({ kind, url, database: open({ max: 10, query_timeout: queryTimeoutMs }) });
 }

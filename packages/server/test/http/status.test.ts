@@ -7,7 +7,7 @@ import { operations } from "../../src/api/index.ts";
 import { toOpenApi } from "../../src/api/openapi.ts";
 import { createMetrics } from "../../src/status/metrics.ts";
 import { statusRoutes } from "../../src/status/routes.ts";
-import { createScrape } from "../../src/status/scrape.ts";
+import { createScrape, renderRegistry } from "../../src/status/scrape.ts";
 import { finishedChat, finishedSpeech, finishedTranscription } from "../support/finished-calls.ts";
 import { startTestHttp } from "../support/test-http.ts";
 
@@ -50,7 +50,10 @@ describe("the metrics of the process", () => {
         nowMs += 100;
       },
     });
-    const scrape = createScrape(registry, () => nowMs);
+    const scrape = createScrape(
+      () => renderRegistry(registry),
+      () => nowMs,
+    );
     const answers = await Promise.all(Array.from({ length: 50 }, scrape));
     assert.ok(
       answers.every(

@@ -11,24 +11,27 @@ interface SharedLimitSettings {
   readonly timeout_ms: number;
 }
 
-interface SharedLimitConfig {
-  readonly limits: { readonly shared: SharedLimitSettings };
-  readonly storage: { readonly database_url?: string | undefined };
-}
-
 interface SharedLimitParts {
+  readonly databaseUrl: string | undefined;
+  /** Counts for the processes of this server if there is no backend; absent: there is one process. */
+  readonly ownLedger?: LimitLedger | undefined;
   readonly logger: Logger;
   readonly observer: ExchangeObserver & { watchReachable(read: () => boolean): void };
 }
 
+/** Another process of this server answers, unless the machine is stalled. */
+const ownTimeoutMs = 5_000;
+
 /** Does not wait for a connection. Undefined if limits are not shared. */
 export async function openSharedLimits(
-  { limits: { shared: settings }, storage }: SharedLimitConfig,
-  { logger, observer }: SharedLimitParts,
+  settings: SharedLimitSettings,
+  { databaseUrl, ownLedger, logger, observer }: SharedLimitParts,
 ): Promise<SharedLimits | undefined> {
-  const ledger = await openLedger(settings, storage.database_url);
+  const backend = await openLedger(settings, databaseUrl);
+  const ledger = backend ?? ownLedger;
   if (ledger === undefined) return undefined;
-  const { when_unreachable: whenUnreachable, timeout_ms: timeoutMs } = settings;
+  const { when_unreachable: whenUnreachable } = settings;
+  const timeoutMs = backend === undefined ? ownTimeoutMs : settings.timeout_ms;
   const shared = new SharedLimits({ ledger, whenUnreachable, timeoutMs, logger, observer });
   observer.watchReachable(() => shared.problem() === undefined);
   return shared;

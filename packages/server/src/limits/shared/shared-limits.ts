@@ -41,7 +41,7 @@ const refusingAgeMs = 50;
 /** How often a call asks the ledger at most. */
 const maxAttempts = 4;
 
-export class SharedLimits implements LeaseReports, AsyncDisposable {
+export class SharedLimits implements LeaseReports {
   readonly #connection: LedgerConnection;
   readonly #whenUnreachable: "allow" | "refuse";
   readonly #slotLeaseMs: number;
@@ -97,10 +97,6 @@ export class SharedLimits implements LeaseReports, AsyncDisposable {
   /** Gives back what is taken in advance. */
   close(): Promise<void> {
     return this.#connection.close();
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
   }
 
   #attach(subject: Subject, trafficClass: TrafficClass): void {

@@ -8,13 +8,16 @@ import type { Logger } from "../../logger.ts";
 import { EngineAbsentError, startEngineProcess, type EngineProcess } from "./engine-process.ts";
 import type { EngineSettings } from "./protocol.ts";
 
-export interface SupervisedEngineOptions {
-  readonly settings: EngineSettings;
-  readonly logger: Logger;
+export interface EngineEvents {
   /** The process serves its socket, for the first time or again. */
   onStart(): void;
   /** The process ended or cannot be started; `isFinal` if retrying cannot help. */
   onEnd(reason: string, isFinal: boolean): void;
+}
+
+export interface SupervisedEngineOptions extends EngineEvents {
+  readonly settings: EngineSettings;
+  readonly logger: Logger;
 }
 
 export interface SupervisedEngine {

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 
 const extension = ".journal";
 const refusedFolder = "refused";
+export const segmentPattern = /^\d+-[\w-]+\.journal$/;
 
 export interface SegmentName {
   /** Unique among all servers that share a store. */
@@ -14,22 +15,28 @@ export interface SegmentName {
 
 export class JournalDirectory {
   readonly #path: string;
+  readonly #refused: string;
   #last = 0;
 
-  private constructor(path: string) {
+  private constructor(path: string, refused: string) {
     this.#path = path;
+    this.#refused = refused;
   }
 
-  /** Creates the folder if necessary. @throws Error of the file system */
-  static async open(path: string): Promise<JournalDirectory> {
+  /**
+   * Creates the folder if necessary.
+   * @param refused where files are set aside; absent: a folder in it
+   * @throws Error of the file system
+   */
+  static async open(path: string, refused = join(path, refusedFolder)): Promise<JournalDirectory> {
     await mkdir(path, { recursive: true, mode: 0o700 });
     await syncFolder(dirname(path));
-    return new JournalDirectory(path);
+    return new JournalDirectory(path, refused);
   }
 
   /** The segments that an earlier server left, oldest first, with their bytes. */
   async leftSegments(): Promise<(SegmentName & { readonly bytes: number })[]> {
-    const names = await segmentNames(this.#path);
+    const names = (await readdir(this.#path)).filter((name) => segmentPattern.test(name)).sort();
     this.#last = Number.parseInt(names.at(-1) ?? "0", 10);
     return Promise.all(
       names.map(async (name) => {
@@ -60,7 +67,7 @@ export class JournalDirectory {
    */
   async refusedPath({ id }: SegmentName): Promise<string> {
     await mkdir(this.#refused, { recursive: true, mode: 0o700 });
-    await this.sync();
+    await syncFolder(dirname(this.#refused));
     return join(this.#refused, `${id}-refused${extension}`);
   }
 
@@ -76,18 +83,10 @@ export class JournalDirectory {
   async syncRefused(): Promise<void> {
     await syncFolder(this.#refused);
   }
-
-  get #refused(): string {
-    return join(this.#path, refusedFolder);
-  }
 }
 
-/** The names of the segments' files, oldest first. @throws Error of the file system */
-export async function segmentNames(path: string): Promise<string[]> {
-  return (await readdir(path)).filter((name) => /^\d+-[\w-]+\.journal$/.test(name)).sort();
-}
-
-async function syncFolder(path: string): Promise<void> {
+/** Makes the names of new files in a folder durable. */
+export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, "r");
   try {
     await folder.sync();

@@ -17,6 +17,8 @@ import { earlierServer, Segment } from "./segment.ts";
 export interface JournalOptions extends Omit<DrainParts, "signal" | "count"> {
   /** The journal's folder. */
   readonly directory: string;
+  /** Where rows are kept that the store refuses; absent: a folder in the journal's. */
+  readonly refusedDirectory?: string | undefined;
   /** Memory of rows whose senders wait. */
   readonly queue: ByteLimits;
   /** Rows that are not in the store yet, on the disk. */
@@ -74,7 +76,7 @@ export class Journal implements RowWriter {
 
   /** Also begins to insert what an earlier server left. @throws Error of the file system */
   static async open(options: JournalOptions): Promise<Journal> {
-    const directory = await JournalDirectory.open(options.directory);
+    const directory = await JournalDirectory.open(options.directory, options.refusedDirectory);
     const journal = new Journal(options, directory);
     const left = await directory.leftSegments();
     if (left.length > 0) options.logger.info({ segments: left.length }, "the journal has rows of an earlier server");

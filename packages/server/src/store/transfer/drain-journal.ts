@@ -1,24 +1,14 @@
 /** Brings the rows of the journal into the store, so that a copy of the store has every row that was acknowledged before. */
-import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { AppError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
-import { segmentNames } from "../journal/journal-directory.ts";
+import { adoptJournals, allSegmentNames } from "../journal/adopt-journals.ts";
 import { openStore } from "../open-store.ts";
 import type { AccessOptions } from "./store-access.ts";
 
 /** How long the journal may make no progress. */
 const patienceMs = 120_000;
 const pauseMs = 50;
-
-async function segmentsIn(dataDirectory: string): Promise<string[]> {
-  try {
-    return await segmentNames(join(dataDirectory, "telemetry/journal"));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
-    throw error;
-  }
-}
 
 /**
  * Resolves when the store has every row that was acknowledged before the call. While a server runs, it inserts them within about a
@@ -27,8 +17,9 @@ async function segmentsIn(dataDirectory: string): Promise<string[]> {
  */
 export async function drainJournal(options: AccessOptions, logger: Logger): Promise<void> {
   const { dataDirectory, isServed, settings, signal } = options;
-  if ((await segmentsIn(dataDirectory)).length === 0) return;
+  if ((await allSegmentNames(dataDirectory)).length === 0) return;
   if (isServed) return await untilInserted(dataDirectory, signal);
+  await adoptJournals(dataDirectory, [""]);
   const store = await openStore({ settings: { ...settings, rollups: false }, dataDirectory, logger });
   try {
     await untilInserted(dataDirectory, signal, () => store.state().reason);
@@ -43,7 +34,7 @@ async function untilInserted(
   signal: AbortSignal,
   reason: () => string | undefined = () => undefined,
 ): Promise<void> {
-  const first = new Set(await segmentsIn(dataDirectory));
+  const first = new Set(await allSegmentNames(dataDirectory));
   let left = first.size;
   let endMs = performance.now() + patienceMs;
   while (left > 0) {
@@ -55,7 +46,7 @@ async function untilInserted(
       );
     }
     await delay(pauseMs);
-    const now = (await segmentsIn(dataDirectory)).filter((name) => first.has(name)).length;
+    const now = (await allSegmentNames(dataDirectory)).filter((name) => first.has(name)).length;
     if (now < left) endMs = performance.now() + patienceMs;
     left = now;
   }
