@@ -221,6 +221,7 @@ function randomRequests(): Readonly<Record<Signal, Json>> {
         attributes: [...each, { key: "index", value: { intValue: String(index) } }],
         timeUnixNano: timeOf(time),
         asDouble: index + time,
+        exemplars: [{ timeUnixNano: timeOf(time), asDouble: time, traceId: hex(time, 32), spanId: hex(index, 16) }],
       })),
       aggregationTemporality: 2,
       isMonotonic: true,

@@ -78,6 +78,7 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
   const { storage } = config;
   const { role } = config.server;
   const runsJob = takes(role, "telemetry_read");
+  const isShared = sharing !== undefined || control.kind === "postgres";
   const dataDirectory = resolve(storage.data_dir);
   const metrics = createMetrics(version);
   const disk = closeAtEnd(await watchDisk(config.storage, metrics));
@@ -181,7 +182,9 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
       observer: metrics.alerts,
     }),
   );
-  const deletions = closeAtEnd(createDeletions({ control, store, settings: config.telemetry, runsJob, logger }));
+  const deletions = closeAtEnd(
+    createDeletions({ control, store, settings: config.telemetry, runsJob, isShared, logger }),
+  );
   const webConsole = createWebConsole({ logger });
   const grpc = closeAtEnd(
     createGrpcServer({

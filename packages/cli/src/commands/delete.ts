@@ -65,9 +65,10 @@ const telemetryCommand = command({
         start: values.start,
         end: values.end,
       };
-      const preview = await api.call<Deletion>("POST", "/deletions", { ...selection, dry_run: true });
-      if (values["dry-run"] === true) return await show({ json, values, io }, preview);
-      if (values.yes !== true) {
+      const isPreview = values["dry-run"] === true;
+      if (isPreview || values.yes !== true) {
+        const preview = await api.call<Deletion>("POST", "/deletions", { ...selection, dry_run: true });
+        if (isPreview) return await show({ json, values, io }, preview);
         const { name } = await api.call<AdminObject>("GET", `/organizations/${organizationId}`);
         await confirmByName(name, `Delete ${describeRows(preview.rows)} of the organization ${name}.`, io);
       }

@@ -128,10 +128,21 @@ async function exportPage(
 ): Promise<ExportedFile> {
   const { cursor, project, signal } = file;
   const range = cursor === null ? { start, end } : { cursor };
-  const body = JSON.stringify({ signal, project_name: project, limit: recordsPerPage, ...range });
-  const response = await postRepeatedly(server, { path: "/observability/export", body });
+  const response = await requestPage(server, { signal, project_name: project, ...range }, recordsPerPage);
   const page = new Uint8Array(await response.arrayBuffer());
   const bytes = await appendPage(pathOfFile(folder, file), file.bytes, page);
   const next = response.headers.get("x-next-cursor");
   return { ...file, bytes, cursor: next, isComplete: next === null };
+}
+
+/** The server refuses a page of few large records like one of too many, so that it is asked for with fewer. */
+async function requestPage(server: TransferServer, fields: object, limit: number): Promise<Response> {
+  try {
+    const body = JSON.stringify({ ...fields, limit });
+    return await postRepeatedly(server, { path: "/observability/export", body });
+  } catch (error) {
+    const isRefused = error instanceof CliError && error.exitCode === exitCodes.failed;
+    if (!isRefused || limit === 1) throw error;
+    return await requestPage(server, fields, Math.ceil(limit / 8));
+  }
 }

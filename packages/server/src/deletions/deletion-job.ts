@@ -1,5 +1,5 @@
 /**
- * Carries out deletions on one of the servers that share a control database. All servers forget which descriptions they have
+ * Carries out deletions in one of the processes that share a control database. All of them forget which descriptions they have
  * written for an organization whose data is deleted. docs/adr/0042-deletion-of-data.md
  */
 import { sleep } from "../abort.ts";
@@ -15,6 +15,8 @@ export interface DeletionJobOptions extends DeletionParts {
   readonly logger: Logger;
   /** Whether this server may carry out deletions. */
   readonly runsJob: boolean;
+  /** Whether another process may carry them out. */
+  readonly isShared: boolean;
 }
 
 /** Between two looks for new deletions. */
@@ -26,11 +28,11 @@ const longestRetryMs = 3_600_000;
 
 /** `close` ends the statement that runs; another server or the next start continues. */
 export function startDeletions(options: DeletionJobOptions): { close(): Promise<void> } {
-  const { control, logger, runsJob } = options;
+  const { control, isShared, logger, runsJob } = options;
   const job = runsJob
     ? startSingletonJob({ control, name: "deletions", logger, run: (signal) => runDeletions(options, signal) })
     : undefined;
-  const forgetting = control.kind === "postgres" ? startForgetting(options) : undefined;
+  const forgetting = isShared ? startForgetting(options) : undefined;
   return {
     async close() {
       await job?.close();

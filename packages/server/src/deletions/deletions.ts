@@ -12,6 +12,8 @@ export interface DeletionsOptions {
   readonly settings: { readonly enabled: boolean; readonly sweep_delay_ms: number };
   /** Whether this server may carry out deletions. */
   readonly runsJob: boolean;
+  /** Whether another process, of this server or another one, may carry out deletions. */
+  readonly isShared: boolean;
   readonly logger: Logger;
 }
 
@@ -21,9 +23,9 @@ export interface Deletions {
 }
 
 /** Without a telemetry store, deletions wait for a server that has it. */
-export function createDeletions({ control, logger, runsJob, settings, store }: DeletionsOptions): Deletions {
+export function createDeletions({ control, isShared, logger, runsJob, settings, store }: DeletionsOptions): Deletions {
   const { enabled, sweep_delay_ms: sweepDelayMs } = settings;
-  const job = enabled ? startDeletions({ control, store, sweepDelayMs, logger, runsJob }) : undefined;
+  const job = enabled ? startDeletions({ control, store, sweepDelayMs, logger, runsJob, isShared }) : undefined;
   return {
     routes: deletionRoutes(control, store),
     close: async () => job?.close(),

@@ -47,6 +47,7 @@ async function erasePerson(
       ORDER BY id LIMIT ${bind.uint32(idsPerStatement)}`;
   });
   for await (const rows of logs) await erase("logs", sql`record_id IN ${bind.uint64s(rows.map(({ id }) => id))}`);
+  await erase("exemplars", selected.exemplars());
   const traces = pages<{ id: string }>(reader, signal, (after) => {
     const isNext = after === undefined ? sql`trace_id != ''` : sql`trace_id > ${bind.text(after.id)}`;
     return sql`SELECT DISTINCT trace_id AS id FROM spans WHERE organization = ${callerOrganization} AND ${selected.spans()} AND ${isNext}

@@ -33,10 +33,13 @@ export async function runDeletion(deletion: OpenDeletion, parts: DeletionParts, 
   }
 }
 
+/** Within this time after the request, what has arrived is what the caller meant. */
+const promptSeconds = 60;
+
 const succeeded = { error: null, attempts: 0, retry_at: null } as const;
 
 async function hide(deletion: OpenDeletion, control: ControlDatabase, erasing: ErasingParts): Promise<void> {
-  const { id, started_at } = deletion;
+  const { created_at, id, kind, started_at } = deletion;
   const { scope, signal, store } = erasing;
   if (started_at === null) await recordProgress(control, id, { status: "running", started_at: nowSeconds() });
   else {
@@ -45,7 +48,9 @@ async function hide(deletion: OpenDeletion, control: ControlDatabase, erasing: E
     await store.eraser.eraseSums(scope, signal);
   }
   await store.eraser.requireVisible(scope, signal);
-  const selected = selectedRows(deletion);
+  // The first attempt also deletes rows that a sender has dated ahead.
+  const isLate = started_at !== null || nowSeconds() - created_at > promptSeconds;
+  const selected = kind === "telemetry" && isLate ? receivedBefore(deletion) : selectedRows(deletion);
   const counted = await countRows(store.open(scope), selected, { signal, timeoutMs: readTimeoutMs });
   await recordProgress(control, id, { rows: mostRows(deletion.rows, counted) });
   await eraseSelected(deletion, selected, erasing);

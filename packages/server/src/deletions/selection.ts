@@ -80,8 +80,11 @@ export class SelectedRows {
   /** Spans that name the person. */
   spans(): Statement {
     const { conversation_sha256: hash } = this.#selection;
+    // The column has the best of several names; the others are among the attributes.
     const isOne =
-      hash === undefined ? this.#describesPerson() : sql`lower(hex(SHA256(session_id))) = ${bind.text(hash)}`;
+      hash === undefined
+        ? this.#describesPerson()
+        : sql`(lower(hex(SHA256(session_id))) = ${bind.text(hash)} OR ${this.#describesPerson()})`;
     return all([this.base("spans"), isOne]);
   }
 
@@ -93,6 +96,11 @@ export class SelectedRows {
   /** Log records that name the person. */
   logs(): Statement {
     return all([this.base("logs"), this.#describesPerson()]);
+  }
+
+  /** Exemplars that name the person, which need not be of one of its traces. */
+  exemplars(): Statement {
+    return this.#attributesName();
   }
 
   /** Series of the project, or that name the person. */
@@ -109,7 +117,7 @@ export class SelectedRows {
       return this.isOfPerson || this.project !== undefined ? all([base, isOfSeries]) : base;
     if (!this.isOfPerson) return table === "exemplars" && this.project !== undefined ? all([base, isOfSeries]) : base;
     const isOfTrace = sql`(trace_id != '' AND trace_id IN (${this.traces()}))`;
-    if (table === "exemplars") return all([base, sql`(${isOfTrace} OR ${isOfSeries})`]);
+    if (table === "exemplars") return all([base, sql`(${isOfTrace} OR ${isOfSeries} OR ${this.exemplars()})`]);
     return table === "logs" ? all([base, sql`(${isOfTrace} OR ${this.#describesPerson()})`]) : all([base, isOfTrace]);
   }
 

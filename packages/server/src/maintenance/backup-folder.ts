@@ -11,11 +11,15 @@ export interface StoredFile {
   readonly sha256: string;
 }
 
+/** In the folder until the backup is complete. */
+const mark = ".incomplete";
+
 /** @throws AppError invalid_request if the folder has entries, internal if it cannot be created */
 export async function createBackupFolder(path: string): Promise<void> {
   try {
     await mkdir(path, { recursive: true, mode: 0o700 });
-    if ((await readdir(path)).length === 0) return;
+    // Another backup that began at the same time finds the mark.
+    if ((await readdir(path)).length === 0) return await writeFile(join(path, mark), "", { mode: 0o600, flag: "wx" });
   } catch (error) {
     throw toFileError(error, path, "created");
   }
@@ -68,6 +72,7 @@ export async function writeManifest(folder: string, manifest: Manifest): Promise
   await writeBackupFile(`${path}.part`, `${JSON.stringify(manifest, undefined, 1)}\n`);
   try {
     await rename(`${path}.part`, path);
+    await rm(join(folder, mark), { force: true });
     await using directory = await open(folder, "r");
     await directory.sync();
   } catch (error) {
@@ -110,7 +115,7 @@ const reasons: Readonly<Record<string, string>> = {
   EROFS: "the file system is read-only",
   ENOENT: "it does not exist",
   ENOTDIR: "a part of the path is not a folder",
-  EEXIST: "it exists and is not a folder",
+  EEXIST: "it exists already",
 };
 
 function toFileError(error: unknown, path: string, done: string): unknown {

@@ -17,7 +17,7 @@ import {
   type TelemetryTransfer,
 } from "../store/transfer/telemetry-transfer.ts";
 import type { ControlDatabase } from "../tenancy/control-database.ts";
-import { readControlRows } from "../tenancy/control-rows.ts";
+import { type ControlRow, readControlRows } from "../tenancy/control-rows.ts";
 import { copyFile, createBackupFolder, emptyBackupFolder, writeBackupFile, writeManifest } from "./backup-folder.ts";
 import { openInstallation, requireCurrentControl, requireCurrentTelemetry, type Installation } from "./installation.ts";
 import {
@@ -62,9 +62,10 @@ export async function createBackup(options: BackupOptions): Promise<Manifest> {
   const organization =
     options.organization === undefined ? null : await findOrganization(control, options.organization);
   await createBackupFolder(folder);
+  const begunSeconds = Math.floor(Date.now() / 1000);
   try {
     const telemetry = installation.hasStore ? await copyTelemetry(installation, options, organization) : null;
-    const rows = await readControlRows(control, organization?.id, signal);
+    const rows = (await readControlRows(control, organization?.id, signal)).map((row) => reopened(row, begunSeconds));
     const lines = rows.map((row) => `${JSON.stringify(row)}\n`);
     const stored = await writeBackupFile(join(folder, controlFile), lines.join(""));
     const manifest: Manifest = {
@@ -85,6 +86,14 @@ export async function createBackup(options: BackupOptions): Promise<Manifest> {
     await emptyBackupFolder(folder);
     throw error;
   }
+}
+
+/** The backup may have rows that a deletion has erased since: it is carried out again after a restore. */
+function reopened(row: ControlRow, begunSeconds: number): ControlRow {
+  const { erased_at: erasedAt } = row.values;
+  if (row.table !== "deletions" || (erasedAt != null && Number(erasedAt) < begunSeconds)) return row;
+  const again = { status: "pending", error: null, attempts: 0, hidden_at: null, swept_at: null, erased_at: null };
+  return { ...row, values: { ...row.values, ...again, retry_at: null } };
 }
 
 async function copyConfiguration({ configFile, folder }: BackupOptions): Promise<Manifest["configuration"]> {

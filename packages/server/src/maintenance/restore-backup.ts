@@ -160,7 +160,12 @@ async function fillTelemetry(telemetry: Telemetry, context: FillContext): Promis
     }
     doneRows += rowsIn(file, organization?.id);
   }
-  await requireRows(transfer, files, { organization: organization?.id, signal });
+  try {
+    await requireRows(transfer, files, { organization: organization?.id, signal });
+  } catch (error) {
+    if (isWhole) await checkpoint.restart();
+    throw error;
+  }
   onProgress({ part: "telemetry", doneRows: totalRows, totalRows });
   return totalRows;
 }
@@ -184,8 +189,8 @@ function partOf({ day, table }: TelemetryFile) {
 async function insertFile(
   file: TelemetryFile,
   {
+    checkpoint,
     columns,
-    manifest,
     options,
     organization,
     transfer,
@@ -196,7 +201,7 @@ async function insertFile(
   const path = transfer.inputPath(folder);
   try {
     requireSame(telemetryPath(file), await copyFile(source, path, signal), file);
-    const token = [manifest.id, telemetryPath(file), organization?.id ?? ""].join("-");
+    const token = [checkpoint.id, telemetryPath(file)].join("-");
     await transfer.insert({ part: partOf(file), columns, path, token }, { organization: organization?.id, signal });
   } finally {
     await rm(path, { force: true });

@@ -142,7 +142,7 @@ export function createEraser({ connection, layout, requireVisible, forgetDescrip
       await failing(signal, async () => {
         const summed =
           table === "spans" || table === "logs"
-            ? await findSummedHours(connection, { scope, removal: { table, condition, signal } })
+            ? await findSummedHours(connection, { scope, removal: { table, condition, signal } }, timeoutMs)
             : [];
         await invalidateRollups(connection, { scope, signal }, summed);
         await mutate(scope, { table, change: remove, condition }, signal);

@@ -55,12 +55,22 @@ interface SummedHours {
   readonly hours: readonly (readonly [seconds: number, days: number])[];
 }
 
-export async function findSummedHours(connection: Connection, tenantRemoval: RemovedRows): Promise<SummedHours[]> {
+export async function findSummedHours(
+  connection: Connection,
+  tenantRemoval: RemovedRows,
+  limitMs = timeoutMs,
+): Promise<SummedHours[]> {
   const { removal } = tenantRemoval;
   const { parameters, text } = rowsOf(tenantRemoval);
   const found: SummedHours[] = [];
   for (const rollup of rollups.filter(({ table }) => table === removal.table)) {
-    const read = { text: hoursOfRows(rollup, text), parameters, settings: {}, signal: removal.signal, timeoutMs };
+    const read = {
+      text: hoursOfRows(rollup, text),
+      parameters,
+      settings: {},
+      signal: removal.signal,
+      timeoutMs: limitMs,
+    };
     const rows = await answerRows<[seconds: string, days: number]>(connection, read);
     const hours = rows
       .map(([seconds, days]) => [Number(seconds), days] as const)

@@ -202,6 +202,18 @@ export async function writeOrganizationRows(control: ControlDatabase, rows: read
 
 /** @throws AppError conflict */
 export async function requireReplaceable(database: Reader, organizationId: string): Promise<void> {
+  const deletion = await database
+    .selectFrom("deletions")
+    .select("id")
+    .where("organization_id", "=", organizationId)
+    .where("status", "!=", "done")
+    .executeTakeFirst();
+  if (deletion !== undefined) {
+    throw new AppError(
+      "conflict",
+      `The deletion ${deletion.id} of the organization ${organizationId} is not done and would delete what is restored. Wait until it is.`,
+    );
+  }
   const existing = await database
     .selectFrom("organizations")
     .select(["name", "archived_at"])

@@ -6,6 +6,7 @@ import type { Selectable } from "kysely";
 import type { Page } from "../api/admin.ts";
 import type { DeletedRows, Deletion } from "../api/deletions.ts";
 import { AppError } from "../errors.ts";
+import { inputLimit } from "../input-limits.ts";
 import type { ControlDatabase, Writer } from "./control-database.ts";
 import { toPage, type PageRequest } from "./list-query.ts";
 import { newIdentifier, nowSeconds } from "./row-values.ts";
@@ -49,6 +50,7 @@ export async function insertDeletion(
   transaction: Writer,
   { kind, organizationId, requestedBy, selection }: NewDeletion,
 ): Promise<Deletion> {
+  if (kind !== "organization") await requireFewOpen(transaction, organizationId);
   const row: Row = {
     id: newIdentifier("del"),
     kind,
@@ -68,6 +70,71 @@ export async function insertDeletion(
   };
   await transaction.insertInto("deletions").values(row).execute();
   return toDeletion(row);
+}
+
+/** A tenant's deletions rewrite files that hold rows of others. */
+const mostOpen = inputLimit({
+  area: "Administration",
+  bounds: "Deletions of one organization that are not done",
+  value: 100,
+  error: "rate_limited",
+});
+const retryAfterMs = 60_000;
+
+/** @throws AppError rate_limited */
+async function requireFewOpen(transaction: Writer, organizationId: string): Promise<void> {
+  const open = await transaction
+    .selectFrom("deletions")
+    .select("id")
+    .where("organization_id", "=", organizationId)
+    .where("status", "!=", "done")
+    .limit(mostOpen)
+    .execute();
+  if (open.length < mostOpen) return;
+  throw new AppError(
+    "rate_limited",
+    `The organization has ${mostOpen} deletions that are not done, which is the limit. Wait until some are.`,
+    { retryAfterMs },
+  );
+}
+
+async function openOfProject(transaction: Writer, organizationId: string, kind: NewDeletion["kind"], name: string) {
+  const rows = await transaction
+    .selectFrom("deletions")
+    .select(["id", "selection"])
+    .where("organization_id", "=", organizationId)
+    .where("kind", "=", kind)
+    .where("status", "!=", "done")
+    .execute();
+  return rows
+    .map(({ id, selection }) => ({ id, selection: JSON.parse(selection) as DeletionSelection }))
+    .filter(({ selection }) => selection.project_name === name);
+}
+
+/** A new project with the name would lose its telemetry. @throws AppError conflict */
+export async function requireNoProjectDeletion(
+  transaction: Writer,
+  { name, organizationId }: { readonly name: string; readonly organizationId: string },
+): Promise<void> {
+  const [open] = await openOfProject(transaction, organizationId, "project", name);
+  if (open === undefined) return;
+  throw new AppError(
+    "conflict",
+    `The deletion ${open.id} of a project ${JSON.stringify(name)} is not done. Wait until it is, or use another name.`,
+  );
+}
+
+/** A retention that was shortened by mistake deletes no more than the new one does. */
+export async function lengthenOpenRetentions(
+  transaction: Writer,
+  project: { readonly name: string; readonly organization_id: string; readonly retentionDays: number },
+): Promise<void> {
+  const { name, organization_id: organizationId, retentionDays } = project;
+  for (const { id, selection } of await openOfProject(transaction, organizationId, "retention", name)) {
+    if ((selection.retention_days ?? retentionDays) >= retentionDays) continue;
+    const longer = JSON.stringify({ ...selection, retention_days: retentionDays });
+    await transaction.updateTable("deletions").set({ selection: longer }).where("id", "=", id).execute();
+  }
 }
 
 export async function createDeletion(control: ControlDatabase, deletion: NewDeletion): Promise<Deletion> {

@@ -5,7 +5,7 @@ import { AppError } from "../errors.ts";
 import type { ProjectSettings } from "../tenant.ts";
 import type { ControlDatabase, Reader, Writer } from "./control-database.ts";
 import { rejectNameConflict } from "./database-error.ts";
-import { insertDeletion } from "./deletions.ts";
+import { insertDeletion, lengthenOpenRetentions, requireNoProjectDeletion } from "./deletions.ts";
 import { newIdentifier, requireNotArchived, requireActiveOrganization, nowSeconds } from "./row-values.ts";
 import { requireRemainingOperator } from "./operators.ts";
 import { contains, toPage, type PageRequest } from "./list-query.ts";
@@ -44,10 +44,11 @@ export async function getProject(control: ControlDatabase, id: string): Promise<
   return control.read(async (database) => toProject(await requireProject(database, id)));
 }
 
-/** @throws AppError not_found (the organization), or conflict when it is archived or the name is taken */
+/** @throws AppError not_found (the organization), or conflict when it is archived, or the name is taken or being deleted */
 export async function createProject(control: ControlDatabase, input: NewProject): Promise<Project> {
   return control.change(async (transaction) => {
     await requireActiveOrganization(transaction, input.organizationId);
+    await requireNoProjectDeletion(transaction, input);
     return insertProject(transaction, input);
   });
 }
@@ -90,6 +91,8 @@ export async function updateProject(
         selection: { project_name: row.name, retention_days: after.retention_days },
         requestedBy,
       });
+    } else if (after.retention_days > before.retention_days) {
+      await lengthenOpenRetentions(transaction, { ...row, retentionDays: after.retention_days });
     }
     return toProject({ ...row, settings });
   });

@@ -74,7 +74,8 @@ async function endOldestSessions(transaction: Writer, keyId: string): Promise<vo
 
 /** Ends the session with this secret, if there is one. */
 export async function endSession(control: ControlDatabase, secret: string): Promise<void> {
-  await control.write((transaction) =>
+  // A change, so that the other processes of the server forget the session at once.
+  await control.change((transaction) =>
     transaction.deleteFrom("sessions").where("secret_hash", "=", hashSecret(secret)).execute(),
   );
 }

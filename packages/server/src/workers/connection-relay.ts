@@ -7,6 +7,11 @@ import type { RelayedPort } from "../http/listen.ts";
 import type { PortName } from "./protocol.ts";
 import type { WorkerProcess } from "./worker-process.ts";
 
+/** A worker takes a connection in a moment, unless it hangs or has no file descriptor left for it. */
+const takeTimeoutMs = 10_000;
+/** Connections that wait for a worker, well below the limit on file descriptors. */
+const mostWaiting = 1024;
+
 interface Connection {
   readonly id: number;
   readonly port: PortName;
@@ -18,14 +23,14 @@ export class ConnectionRelay {
   readonly #waiting: Connection[] = [];
   /** Workers that may get a connection, the one that waits longest first. */
   #free: WorkerProcess[] = [];
-  readonly #offered = new Map<WorkerProcess, Connection>();
+  readonly #offered = new Map<WorkerProcess, { readonly connection: Connection; readonly timer: NodeJS.Timeout }>();
   #lastId = 0;
   #isClosed = false;
 
   /** Takes the connections of a port. */
   addPort(name: PortName, port: RelayedPort): void {
     port.relay((socket) => {
-      if (this.#isClosed) return void socket.destroy();
+      if (this.#isClosed || this.#waiting.length >= mostWaiting) return void socket.destroy();
       this.#waiting.push({ id: (this.#lastId += 1), port: name, socket });
       this.#offer();
     });
@@ -33,13 +38,7 @@ export class ConnectionRelay {
 
   addWorker(worker: WorkerProcess): void {
     worker.channel.on("taken", (id) => {
-      const offered = this.#offered.get(worker);
-      if (offered?.id !== id) return;
-      // The worker has the connection; this closes only this process's share of it.
-      offered.socket.destroy();
-      this.#offered.delete(worker);
-      this.#free.push(worker);
-      this.#offer();
+      if (this.#offered.get(worker)?.connection.id === id) this.#settle(worker);
     });
     this.#free.push(worker);
     this.#offer();
@@ -49,8 +48,9 @@ export class ConnectionRelay {
     this.#free = this.#free.filter((each) => each !== worker);
     const offered = this.#offered.get(worker);
     if (offered === undefined) return;
+    clearTimeout(offered.timer);
     this.#offered.delete(worker);
-    this.#waiting.unshift(offered);
+    this.#waiting.unshift(offered.connection);
     this.#offer();
   }
 
@@ -66,8 +66,20 @@ export class ConnectionRelay {
       if (connection.socket.destroyed) continue;
       const worker = this.#free.shift()!;
       const { id, port, socket } = connection;
-      this.#offered.set(worker, connection);
+      const timer = setTimeout(() => this.#settle(worker), takeTimeoutMs).unref();
+      this.#offered.set(worker, { connection, timer });
       worker.channel.hand("connection", { id, port }, socket);
     }
+  }
+
+  /** The worker has the connection, or will not take it: closes this process's share of it, and offers the next. */
+  #settle(worker: WorkerProcess): void {
+    const offered = this.#offered.get(worker);
+    if (offered === undefined) return;
+    clearTimeout(offered.timer);
+    offered.connection.socket.destroy();
+    this.#offered.delete(worker);
+    this.#free.push(worker);
+    this.#offer();
   }
 }

@@ -19,6 +19,7 @@ const channel: PrimaryChannel = new Channel({
   listen: (listener) => listenToParent(listener),
 });
 
+channel.on("ping", () => {});
 channel.on("start", async (order) => {
   const logger = createLogger(order.config.server.log_level, { worker: order.number });
   // First: it listens to what changes from now on.

@@ -57,7 +57,11 @@ export async function startPrimary(options: AppOptions, count: number): Promise<
       engine: engine?.state,
       openCircuits: circuits.open(current.routing.open_ms),
     }),
-    onSpawned: (worker) => answer(worker),
+    onSpawned(worker) {
+      answer(worker);
+      // Also one that ends while it starts: it may have taken locks already.
+      void worker.disconnected.then(() => locks.releaseAll(worker));
+    },
     onReady(worker) {
       metrics.addWorker(worker);
       relay.addWorker(worker);
@@ -65,7 +69,6 @@ export async function startPrimary(options: AppOptions, count: number): Promise<
     onGone(worker) {
       relay.removeWorker(worker);
       metrics.removeWorker(worker);
-      locks.releaseAll(worker);
     },
   });
   const others = (worker: WorkerProcess): WorkerProcess[] => pool.ready.filter((each) => each !== worker);

@@ -66,6 +66,8 @@ export interface ToWorker {
   readonly start: Exchange<StartOrder>;
   /** Comes with a connection. */
   readonly connection: Exchange<{ readonly id: number; readonly port: PortName }>;
+  /** Answered as long as the worker's main thread runs. */
+  readonly ping: Exchange<undefined>;
   readonly controlChanged: Exchange<undefined>;
   readonly engine: Exchange<EngineState>;
   /** Answered when queries see what this worker acknowledged to the organization. */

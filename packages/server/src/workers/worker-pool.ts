@@ -28,6 +28,10 @@ const healthyMs = 60_000;
 const longestPauseMs = 15_000;
 /** For what a worker does after its calls have ended. */
 const closeMarginMs = 20_000;
+const reloadTimeoutMs = 30_000;
+const pingIntervalMs = 5_000;
+/** A worker whose main thread is silent for this long is replaced. */
+const silenceMs = 30_000;
 
 export class WorkerPool {
   readonly #options: WorkerPoolOptions;
@@ -64,7 +68,7 @@ export class WorkerPool {
     let taken: WorkerProcess | undefined;
     for (const worker of this.ready) {
       try {
-        await worker.channel.request("reload", next);
+        await this.#requestReload(worker, next);
         taken = worker;
         break;
       } catch (error) {
@@ -171,6 +175,7 @@ export class WorkerPool {
     ended.catch(() => {});
     slot.setReady();
     void worker.disconnected.then(() => this.#markGone(worker));
+    void this.#watch(worker);
     if (worker.isConnected) this.#options.onReady(worker);
   }
 
@@ -221,9 +226,39 @@ export class WorkerPool {
     }
   }
 
+  /** A worker that does not answer is replaced by one that starts with the configuration. @throws ProcessEndedError */
+  async #requestReload(worker: WorkerProcess, config: Config): Promise<void> {
+    const timeout = AbortSignal.timeout(reloadTimeoutMs);
+    try {
+      await abortable(worker.channel.request("reload", config), timeout);
+    } catch (error) {
+      if (!timeout.aborted) throw error;
+      this.#options.logger.error({ worker: worker.number }, "a worker did not take the configuration in time");
+      worker.kill();
+      throw new ProcessEndedError("The worker did not answer.");
+    }
+  }
+
+  /** Ends a worker whose main thread does not run, so that it is replaced. */
+  async #watch(worker: WorkerProcess): Promise<void> {
+    while (worker.isConnected && !this.#closing.signal.aborted) {
+      await sleep(pingIntervalMs, this.#closing.signal);
+      const silent = AbortSignal.timeout(silenceMs);
+      try {
+        await abortable(worker.channel.request("ping", undefined), silent);
+      } catch {
+        if (!silent.aborted || !worker.isConnected || this.#closing.signal.aborted) return;
+        const { number, pid } = worker;
+        this.#options.logger.error({ worker: number, pid, silence_ms: silenceMs }, "a worker does not respond");
+        worker.kill();
+        return;
+      }
+    }
+  }
+
   async #reloadOrReplace(worker: WorkerProcess, config: Config): Promise<void> {
     try {
-      await worker.channel.request("reload", config);
+      await this.#requestReload(worker, config);
     } catch (error) {
       if (error instanceof ProcessEndedError) return;
       // Another worker took this configuration, so a new process can as well.

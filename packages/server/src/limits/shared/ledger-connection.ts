@@ -33,6 +33,10 @@ export interface Waiter {
 }
 
 const tickMs = leaseMs / 4;
+/** Subjects of one regular exchange, which keeps it short; the others follow with the next. */
+const mostPerExchange = 500;
+/** Subjects of an exchange that finds out whether the ledger can be reached. */
+const mostProbed = 16;
 const shortestBackoffMs = 100;
 const longestBackoffMs = 5_000;
 
@@ -141,9 +145,11 @@ export class LedgerConnection {
 
   #onTimer(): void {
     const nowMs = performance.now();
+    const most = this.reachable ? mostPerExchange : mostProbed;
     for (const [id, leases] of this.#active) {
-      if (!this.reachable || leases.isDue(nowMs)) this.#touched.add(leases);
-      else if (leases.isIdle(nowMs)) {
+      const isDue = leases.isDue(nowMs);
+      if (isDue && this.#touched.size < most) this.#touched.add(leases);
+      else if (!isDue && leases.isIdle(nowMs)) {
         leases.reset();
         this.#active.delete(id);
       }

@@ -99,6 +99,13 @@ export class SlotLease {
     this.#askedMs = undefined;
   }
 
+  /** The limit was removed: slots mean nothing, and calls go on. */
+  unlimit(): void {
+    this.#limit = undefined;
+    this.#held = this.#inUse;
+    this.#needed = 0;
+  }
+
   /** Gives up everything, for the last request. */
   returnAll(): void {
     this.#held = 0;

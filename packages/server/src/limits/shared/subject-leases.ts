@@ -125,7 +125,7 @@ export class SubjectLeases {
       });
     }
     const limit = this.#limits.concurrent_requests;
-    if (limit === undefined) return;
+    if (limit === undefined) return this.#slots.unlimit();
     draft.addSlots(this.#slots.request(limit, nowMs), (answer) => {
       this.#slots.receive(answer);
       this.view.inFlightElsewhere = answer.others;

@@ -29,6 +29,8 @@ export class ValkeyLedger implements LimitLedger {
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
       retryStrategy: (times) => Math.min(longestReconnectMs, times * 50),
+      // After a failover, the connection may be to a server that is a replica now.
+      reconnectOnError: ({ message }) => message.startsWith("READONLY"),
       scripts: { exchange: { lua: exchangeScript } },
     }) as ScriptedRedis;
     // Every exchange reports the problem; without a listener it would be printed.

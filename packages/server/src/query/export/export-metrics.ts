@@ -48,7 +48,7 @@ export async function exportMetrics(request: PageRequest): Promise<ExportPage | 
   );
   const isComplete = found.length <= limit;
   const series = await readSeries(reader, points, signal);
-  attachExemplars(points, await readExemplars(request, points), { isComplete });
+  attachExemplars(points, await readExemplars(request, points, { after: start.after, isComplete }));
   const lookup = await lookUpResources(reader, [...series.values()], { signal });
   const yielder = new CooperativeYield();
   const requests: object[] = [];
@@ -117,18 +117,37 @@ async function readSeries(
   return new Map(rows.map((row) => [`${row.metric} ${row.series_id}`, row]));
 }
 
+interface PageBounds {
+  /** The last point of the page before. */
+  readonly after: Position["after"];
+  /** Whether no page follows. */
+  readonly isComplete: boolean;
+}
+
+/** The exemplars of the page's points: the series at its ends may have others on the pages before and after. */
 async function readExemplars(
   { range, reader, signal }: PageRequest,
   points: readonly PointRow[],
+  { after, isComplete }: PageBounds,
 ): Promise<readonly ExemplarRow[]> {
-  if (points.length === 0) return [];
+  const last = points.at(-1);
+  if (last === undefined) return [];
+  const ofSeries = (metric: string, id: string): Statement =>
+    sql`metric = ${bind.text(metric)} AND series_id = ${bind.uint64(id)}`;
+  const condition = allOf([
+    sql`organization = ${callerOrganization} AND ${isOneOf(points)}`,
+    sql`time >= ${bind.time(range.fromUnixNano)} AND time <= ${bind.time(range.toUnixNano)}`,
+    after === undefined
+      ? undefined
+      : sql`NOT (${ofSeries(after.metric, after.seriesId)} AND time <= ${bind.time(after.unixNano)})`,
+    isComplete
+      ? undefined
+      : sql`NOT (${ofSeries(last.metric, last.series_id)} AND time > ${bind.time(last.unix_nano)})`,
+  ]);
   return reader.query<ExemplarRow>(
     sql`SELECT metric, series_id, toUnixTimestamp64Nano(time) AS unix_nano, value, trace_id, span_id,
         mapKeys(attributes) AS attribute_names, mapValues(attributes) AS attribute_values, attribute_types
-      FROM exemplars
-      WHERE organization = ${callerOrganization} AND ${isOneOf(points)}
-        AND time >= ${bind.time(range.fromUnixNano)} AND time <= ${bind.time(range.toUnixNano)}
-      ORDER BY metric, series_id, time, trace_id, span_id`,
+      FROM exemplars WHERE ${condition} ORDER BY metric, series_id, time, trace_id, span_id`,
     { signal },
   );
 }

@@ -80,16 +80,10 @@ const noRecordedValue = 1;
  * Gives each exemplar to the first point of its series that is not earlier, or to the last point.
  * @param points in order of series and time, without duplicates
  * @param exemplars in the same order
- * @param page.isComplete false: the last series goes on, on the next page
  */
-export function attachExemplars(
-  points: readonly PointRow[],
-  exemplars: readonly ExemplarRow[],
-  { isComplete }: { readonly isComplete: boolean },
-): void {
+export function attachExemplars(points: readonly PointRow[], exemplars: readonly ExemplarRow[]): void {
   const keyOf = ({ metric, series_id }: PointRow | ExemplarRow): string => `${metric} ${series_id}`;
   const ofSeries = Map.groupBy(points, keyOf);
-  const lastKey = points.length === 0 ? undefined : keyOf(points.at(-1)!);
   const next = new Map<string, number>();
   for (const exemplar of exemplars) {
     const key = keyOf(exemplar);
@@ -97,11 +91,9 @@ export function attachExemplars(
     if (own === undefined) continue;
     const time = BigInt(exemplar.unix_nano);
     let index = next.get(key) ?? 0;
-    while (index < own.length && BigInt(own[index]!.unix_nano) < time) index += 1;
+    while (index < own.length - 1 && BigInt(own[index]!.unix_nano) < time) index += 1;
     next.set(key, index);
-    const goesOn = !isComplete && key === lastKey;
-    if (index < own.length) own[index]!.exemplars.push(exemplar);
-    else if (!goesOn) own.at(-1)!.exemplars.push(exemplar);
+    own[index]!.exemplars.push(exemplar);
   }
 }
 
