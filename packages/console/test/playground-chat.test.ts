@@ -359,6 +359,8 @@ models:
     await page.mouse.wheel(0, -10_000);
     const latest = page.getByRole("button", { name: "Latest" });
     await latest.waitFor();
+    // The browser scrolls in steps.
+    await page.waitForFunction("document.querySelector('[role=log]').scrollTop === 0");
     const requests = upstream.exchanges.length;
     await page.getByRole("button", { name: "Regenerate" }).last().dispatchEvent("click");
     await upstream.until(() => upstream.exchanges.length > requests, "the answer is generated again");
