@@ -48,9 +48,9 @@ const telemetryCommand = command({
     ...requestOptions,
   },
   examples: [
-    ["sounding delete telemetry --conversation conv_42 --dry-run", "Count what belongs to a conversation."],
-    ["sounding delete telemetry -o acme --end-user u-1017 --yes --wait", "Erase an end user."],
-    ["sounding delete telemetry --project demo --end 2026-01-01T00:00:00Z", "Delete old telemetry of a project."],
+    ["sounding delete telemetry -o acme --conversation conv_42 --dry-run", "Count what belongs to a conversation."],
+    ["sounding delete telemetry -o acme --end-user u-1017 --yes", "Erase an end user."],
+    ["sounding delete telemetry -o acme --end 2026-01-01T00:00:00Z --yes", "Delete old telemetry."],
   ],
   async run({ values, json, io }) {
     if (values.conversation !== undefined && values["end-user"] !== undefined)
