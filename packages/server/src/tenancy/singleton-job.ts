@@ -57,6 +57,7 @@ export function startSingletonJob({ control, logger, name, retryMs = 3000, run }
       try {
         await attempt();
       } catch (error) {
+        if (closing.signal.aborted) return;
         // One line for an outage, not one for each attempt.
         if (!isUnreachable) logger.warn({ error, job: name }, "a job could not run and will be tried again");
         isUnreachable = true;
