@@ -58,15 +58,18 @@ function define(open: () => Promise<LimitLedger>): void {
     const servers = await four({ key: { requests_per_minute: 600 } });
     const startMs = performance.now();
     let admitted = 0;
-    let lastRoundMs = startMs;
-    while (lastRoundMs - startMs < 2_000) {
-      lastRoundMs = performance.now();
+    /** What the limit allows after a time. */
+    const allowed = (elapsedMs: number): number => 600 + elapsedMs / 100;
+    for (;;) {
+      const roundMs = performance.now();
       const round = await Promise.all(servers.map((server) => admitUntilRefused(server)));
       admitted += round.reduce((sum, count) => sum + count, 0);
+      const elapsedMs = performance.now() - startMs;
+      assert.ok(admitted <= allowed(elapsedMs), `${admitted} in ${elapsedMs} ms`);
+      // A busy machine may be late with an exchange, but nothing that the limit allows is lost.
+      if (elapsedMs >= 2_000 && admitted >= allowed(roundMs - startMs) - 5) break;
+      assert.ok(elapsedMs < 20_000, `${admitted} in ${elapsedMs} ms`);
     }
-    const endMs = performance.now();
-    assert.ok(admitted <= 600 + (endMs - startMs) / 100, `${admitted} in ${endMs - startMs} ms`);
-    assert.ok(admitted >= 600 + (lastRoundMs - startMs) / 100 - 5, `${admitted} in ${lastRoundMs - startMs} ms`);
     await closeAll(servers);
   });
 
