@@ -64,7 +64,7 @@ const logRecords = [
     timeUnixNano: timeOf(3),
     observedTimeUnixNano: timeOf(2),
     severityNumber: 13,
-    severityText: "warn",
+    severityText: "0",
     body: { stringValue: "a line" },
     attributes: everyKind,
     droppedAttributesCount: 1,

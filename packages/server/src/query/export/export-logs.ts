@@ -6,7 +6,8 @@ import { allOf } from "../conditions.ts";
 import { deduplicateRows } from "../distinct-rows.ts";
 import { lookUpResources } from "../resource-lookup.ts";
 import { isId, isTime } from "./export-cursor.ts";
-import { type ExportPage, groupByScope, ifAny, ifSet, type PageRequest, recordsPerRequest } from "./export-page.ts";
+import { ifAny, ifNotZero, ifSet } from "../otlp-json.ts";
+import { type ExportPage, groupByScope, type PageRequest, recordsPerRequest } from "./export-page.ts";
 
 interface LogRecordRow {
   readonly unix_nano: string;
@@ -72,7 +73,7 @@ function toLogRecord(row: LogRecordRow): object {
   const hasBody = row.body !== "" || row.body_type !== "";
   return {
     timeUnixNano: row.unix_nano,
-    ...ifSet("observedTimeUnixNano", row.observed_nano),
+    ...ifNotZero("observedTimeUnixNano", row.observed_nano),
     ...ifSet("severityNumber", row.severity_number),
     ...ifSet("severityText", row.severity_text),
     ...(hasBody ? { body: toAnyValue(row.body, row.body_type) } : {}),

@@ -1,8 +1,8 @@
 /** A page of an export: what each signal reads, and how rows are grouped as OTLP groups them. */
 import type { CooperativeYield } from "../../scheduling/cooperative-yield.ts";
 import type { TenantReader } from "../../store/store.ts";
-import type { KeyValue } from "../attribute-values.ts";
-import type { InstrumentationScope, ResourceLookup } from "../resource-lookup.ts";
+import { ifSet, toOtlpResource, toOtlpScope } from "../otlp-json.ts";
+import type { ResourceLookup } from "../resource-lookup.ts";
 import type { TimeRange } from "../time-window.ts";
 
 export interface PageRequest {
@@ -51,36 +51,14 @@ export async function groupByScope<Row extends ScopedRow>(
     const ofScopes: object[] = [];
     for (const [scopeId, ofScope] of Map.groupBy(ofResource, ({ scope_id }) => scope_id)) {
       const scope = scopes.get(scopeId);
-      ofScopes.push({ scope: toScope(scope), ...records(ofScope), ...ifSet("schemaUrl", scope?.schemaUrl) });
+      ofScopes.push({ scope: toOtlpScope(scope), ...records(ofScope), ...ifSet("schemaUrl", scope?.schemaUrl) });
       if (yielder.isDue(ofScope.length)) await yielder.yield();
     }
     groups.push({
-      resource: {
-        ...ifAny("attributes", resource?.attributes ?? []),
-        ...ifSet("droppedAttributesCount", resource?.droppedAttributes),
-      },
+      resource: toOtlpResource(resource),
       [name]: ofScopes,
       ...ifSet("schemaUrl", resource?.schemaUrl),
     });
   }
   return groups;
-}
-
-function toScope(scope: InstrumentationScope | undefined): object {
-  if (scope === undefined) return {};
-  return {
-    ...ifSet("name", scope.name),
-    ...ifSet("version", scope.version),
-    ...ifAny("attributes", scope.attributes),
-    ...ifSet("droppedAttributesCount", scope.droppedAttributes),
-  };
-}
-
-/** OTLP omits zero and empty values. */
-export function ifSet(name: string, value: string | number | undefined): Record<string, string | number> {
-  return value === undefined || value === "" || value === 0 || value === "0" ? {} : { [name]: value };
-}
-
-export function ifAny(name: string, values: readonly KeyValue[] | readonly unknown[]): Record<string, unknown> {
-  return values.length === 0 ? {} : { [name]: values };
 }

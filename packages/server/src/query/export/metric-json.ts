@@ -2,7 +2,7 @@
 import { sql } from "../../store/statement.ts";
 import { metricTypes } from "../../store/metric-tables.ts";
 import { toKeyValues } from "../attribute-values.ts";
-import { ifAny, ifSet } from "./export-page.ts";
+import { ifAny, ifNotZero, ifSet } from "../otlp-json.ts";
 
 /** NaN and infinities are texts, as in OTLP/JSON. */
 type NumberJson = number | string;
@@ -137,7 +137,7 @@ function dataOf(group: readonly DescribedPoint[]): object {
 function headOf({ attribute_names: names, attribute_types: kinds, attribute_values: values, point }: DescribedPoint) {
   return {
     ...ifAny("attributes", toKeyValues({ names, values, kinds })),
-    ...ifSet("startTimeUnixNano", point.start_nano),
+    ...ifNotZero("startTimeUnixNano", point.start_nano),
     timeUnixNano: point.unix_nano,
     ...ifSet("flags", point.flags),
     ...ifAny("exemplars", point.exemplars.map(toExemplar)),
@@ -180,7 +180,7 @@ function toExponentialPoint(described: DescribedPoint): object {
     count: point.count ?? "0",
     ...ifNumber("sum", point.sum),
     scale: point.scale ?? 0,
-    ...ifSet("zeroCount", point.zero_count),
+    ...ifNotZero("zeroCount", point.zero_count),
     positive: { ...ifSet("offset", point.positive_offset), ...ifAny("bucketCounts", point.positive_counts ?? []) },
     negative: { ...ifSet("offset", point.negative_offset), ...ifAny("bucketCounts", point.negative_counts ?? []) },
     ...ifNumber("min", point.min),

@@ -5,7 +5,8 @@
 import type { TracesAnswer } from "../../api/observability.ts";
 import { longStep, type CooperativeYield } from "../../scheduling/cooperative-yield.ts";
 import { toKeyValues, type KeyValue } from "../attribute-values.ts";
-import type { ResourceLookup, InstrumentationScope } from "../resource-lookup.ts";
+import { ifAny, ifNotZero, ifSet, toOtlpResource, toOtlpScope } from "../otlp-json.ts";
+import type { ResourceLookup } from "../resource-lookup.ts";
 import { spanKey, type SpanDetails, type StoredSpan } from "./spans.ts";
 
 export type ResourceSpans = NonNullable<TracesAnswer["traces"][number]["batches"]>[number];
@@ -81,25 +82,12 @@ async function ofResource(
       rendered.push(toSpan(span, details, form));
       if (yielder.isDue(details === undefined ? 1 : longStep)) await yielder.yield();
     }
-    scopeSpans.push({ scope: toScope(scope), spans: rendered, ...ifSet("schemaUrl", scope?.schemaUrl) });
+    scopeSpans.push({ scope: toOtlpScope(scope), spans: rendered, ...ifSet("schemaUrl", scope?.schemaUrl) });
   }
   return {
-    resource: {
-      ...ifAny("attributes", resource?.attributes ?? []),
-      ...ifSet("droppedAttributesCount", resource?.droppedAttributes),
-    },
+    resource: toOtlpResource(resource),
     scopeSpans,
     ...ifSet("schemaUrl", resource?.schemaUrl),
-  };
-}
-
-function toScope(scope: InstrumentationScope | undefined): Record<string, unknown> {
-  if (scope === undefined) return {};
-  return {
-    ...ifSet("name", scope.name),
-    ...ifSet("version", scope.version),
-    ...ifAny("attributes", scope.attributes),
-    ...ifSet("droppedAttributesCount", scope.droppedAttributes),
   };
 }
 
@@ -114,8 +102,8 @@ function toSpan(span: StoredSpan, details: SpanDetails | undefined, form: SpanFo
     ...ifSet("flags", span.flags),
     ...ifSet("name", span.name),
     ...ifSet("kind", form.kind(span.kind)),
-    ...ifTime("startTimeUnixNano", span.start_nano),
-    ...ifTime("endTimeUnixNano", span.end_nano),
+    ...ifNotZero("startTimeUnixNano", span.start_nano),
+    ...ifNotZero("endTimeUnixNano", span.end_nano),
     // Large attributes follow the others because they are stored separately.
     ...ifAny("attributes", [...attributesOf(span), ...(details === undefined ? [] : attributesOf(details))]),
     ...ifSet("droppedAttributesCount", details?.dropped_attributes),
@@ -136,7 +124,7 @@ function attributesOf(row: StoredSpan | SpanDetails): KeyValue[] {
 
 function toEvents(details: SpanDetails): Record<string, unknown>[] {
   return details.event_times.map((time, index) => ({
-    ...ifTime("timeUnixNano", time),
+    ...ifNotZero("timeUnixNano", time),
     ...ifSet("name", details.event_names[index]),
     ...ifAny(
       "attributes",
@@ -166,16 +154,4 @@ function toLinks(details: SpanDetails, form: SpanForm): Record<string, unknown>[
     ...ifSet("droppedAttributesCount", details.link_dropped_attributes[index]),
     ...ifSet("flags", details.link_flags[index]),
   }));
-}
-
-function ifSet(name: string, value: string | number | undefined): Record<string, string | number> {
-  return value === undefined || value === "" || value === 0 ? {} : { [name]: value };
-}
-
-function ifTime(name: string, unixNano: string): Record<string, string> {
-  return unixNano === "0" ? {} : { [name]: unixNano };
-}
-
-function ifAny(name: string, values: readonly unknown[]): Record<string, readonly unknown[]> {
-  return values.length === 0 ? {} : { [name]: values };
 }
