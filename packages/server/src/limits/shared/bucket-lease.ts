@@ -66,16 +66,17 @@ export class BucketLease {
     return nowMs - this.#sentMs < ageMs;
   }
 
-  /** Whether little is left for later calls. */
+  /** Whether what is left for later calls may not last until the next regular exchange, four of which renew a lease. */
   isLow(nowMs: number): boolean {
-    return nowMs - this.#sentMs >= shortestIntervalMs && this.#available(nowMs) * 2 < this.#target(nowMs);
+    return nowMs - this.#sentMs >= shortestIntervalMs && this.#available(nowMs) * 8 < this.#target(nowMs);
   }
 
   /** Whether something is to be reported, or what is left for later calls should be renewed. */
   isDue(nowMs: number): boolean {
     this.#expire(nowMs);
     if (this.#returned > 0 || this.#charged !== 0 || this.#needed > 0) return true;
-    return this.#used > 0 && (this.isLow(nowMs) || nowMs - this.#sentMs >= leaseMs / 2);
+    if (this.#used === 0) return false;
+    return this.#available(nowMs) * 2 < this.#target(nowMs) || nowMs - this.#sentMs >= leaseMs / 2;
   }
 
   /** Whether nothing is taken or to be reported. */
@@ -117,8 +118,8 @@ export class BucketLease {
     this.#granted = granted - spare;
     if (spare > 0) {
       this.#expire(times.nowMs);
-      this.#older = { amount: this.#older.amount + this.#newer.amount, sentMs: this.#older.sentMs };
-      if (this.#older.amount === 0) this.#older.sentMs = sentMs;
+      const [older, newer] = [this.#older, this.#newer];
+      this.#older = older.amount === 0 ? newer : { amount: older.amount + newer.amount, sentMs: older.sentMs };
       this.#newer = { amount: spare, sentMs };
     }
     view.taken = Math.max(0, taken - this.#available(times.nowMs) - this.#returned + this.#charged);
@@ -147,7 +148,9 @@ export class BucketLease {
 
   /** Gives everything back, for the last request. */
   returnAll(nowMs: number): void {
-    this.#returned += this.#available(nowMs);
+    this.#expire(nowMs);
+    this.#returned += this.#granted + this.#older.amount + this.#newer.amount;
+    this.#granted = 0;
     this.#older.amount = 0;
     this.#newer.amount = 0;
     this.#used = 0;
