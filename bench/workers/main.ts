@@ -16,12 +16,16 @@ const { values } = parseArgs({
 });
 const workers = Number(values.workers);
 const rounds = values.quick ? 5 : 20;
-const connections = 32;
+/** For each process: a process with fewer handles fewer requests per turn of its event loop, and each costs more. */
+const connectionsPerProcess = Number(process.env.CPP ?? 32);
+/** For each process: V8 optimizes what a process has run often. */
 const warmUpMs = values.quick ? 4_000 : 12_000;
 
 interface Measured {
   readonly contender: Contender;
   readonly pid: number;
+  /** Processes that take calls. */
+  readonly processes: number;
   /** CPU time per call in microseconds, of each round. */
   readonly perCall: number[];
   /** Of it, the primary's. */
@@ -40,10 +44,10 @@ const setting = { upstreamPort: upstream.port, directory };
 const measured: Measured[] = [];
 for (const count of [1, workers]) {
   const contender = await startSounding(setting, { telemetry: false, workers: count });
-  measured.push({ contender, pid: contender.child.pid!, perCall: [], primary: [], busiest: [] });
+  measured.push({ contender, pid: contender.child.pid!, processes: count, perCall: [], primary: [], busiest: [] });
 }
 const machine = describeMachine();
-for (const { contender } of measured) await load(contender, warmUpMs);
+for (const each of measured) await load(each, warmUpMs * each.processes);
 for (let round = 0; round < rounds; round++) for (const each of measured) await measure(each);
 for (const { contender } of measured) await stop(contender.child!);
 await stop(upstream.child);
@@ -59,15 +63,17 @@ ${machine}
 | ${workers} workers and a primary | ${several.toFixed(0)} | ${median(measured[1]!.primary).toFixed(0)} | ${((workers * single) / several).toFixed(2)} | ${(share * 100).toFixed(0)} % |
 `);
 
-async function load({ port, ...contender }: Contender, durationMs: number): Promise<number> {
-  const request = chatRequest({ port, ...contender }, "batch");
-  return (await runLoad({ port, request, connections, durationMs, thinkMs: 0 })).answers;
+async function load({ contender, processes }: Measured, durationMs: number): Promise<number> {
+  const request = chatRequest(contender, "batch");
+  const connections = connectionsPerProcess * processes;
+  return (await runLoad({ port: contender.port, request, connections, durationMs, thinkMs: 0 })).answers;
 }
 
-async function measure({ contender, pid, perCall, primary, busiest }: Measured): Promise<void> {
+async function measure(server: Measured): Promise<void> {
+  const { pid, perCall, primary, busiest } = server;
   const pids = childrenOf(pid);
   const before = [pid, ...pids].map(cpuMicros);
-  const calls = await load(contender, 1_000);
+  const calls = await load(server, 1_000);
   const [all = 0, ...each] = [pid, ...pids].map((one, index) => cpuMicros(one) - before[index]!);
   perCall.push(all / calls);
   if (each.length === 0) return;
