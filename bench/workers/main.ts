@@ -17,7 +17,7 @@ const { values } = parseArgs({
 const workers = Number(values.workers);
 const rounds = values.quick ? 5 : 20;
 /** For each process: a process with fewer handles fewer requests per turn of its event loop, and each costs more. */
-const connectionsPerProcess = Number(process.env.CPP ?? 32);
+const connectionsPerProcess = 32;
 /** For each process: V8 optimizes what a process has run often. */
 const warmUpMs = values.quick ? 4_000 : 12_000;
 
