@@ -20,7 +20,7 @@ export interface Logger {
 export interface LeveledLogger extends Logger {
   setLevel(level: LogLevel): void;
   /** Writes what another process of the server wrote to its standard error: whole lines, most of them of its log. */
-  writeLines(lines: string): void;
+  writeLines(lines: Buffer): void;
   /** Flushes to standard error, for a limited time if nothing reads it. Nothing may be logged afterwards. */
   close(): Promise<void>;
 }
@@ -40,6 +40,7 @@ const waitingBytes = 16_777_216;
 
 interface LogOutput {
   write(line: string, isUrgent: boolean): void;
+  writeLines(lines: Buffer): void;
   close(): Promise<void>;
 }
 
@@ -70,6 +71,10 @@ function bufferedStandardError(): LogOutput {
       if (isUrgent || lines.length >= bufferBytes) pass();
       else timer ??= setTimeout(pass, flushIntervalMs).unref();
     },
+    writeLines(bytes) {
+      pass();
+      file.write(bytes as unknown as string);
+    },
     async close() {
       pass();
       process.off("exit", pass);
@@ -94,7 +99,10 @@ export interface LoggerOptions {
 
 export function createLogger(level: LogLevel, { destination, text, worker }: LoggerOptions = {}): LeveledLogger {
   const standardError = destination === undefined ? bufferedStandardError() : undefined;
-  const output = standardError ?? { write: (line: string) => void destination!.write(line) };
+  const output = standardError ?? {
+    write: (line: string) => void destination!.write(line),
+    writeLines: (bytes: Buffer) => void destination!.write(bytes),
+  };
   const suffix = worker === undefined ? undefined : `,"worker":${worker}}\n`;
   let leastRank = logLevels.indexOf(level);
   const writer = (each: LogLevel) => {
@@ -116,8 +124,9 @@ export function createLogger(level: LogLevel, { destination, text, worker }: Log
       leastRank = logLevels.indexOf(next);
     },
     writeLines(lines) {
-      if (text === undefined) return output.write(lines, false);
-      for (const line of lines.split("\n")) if (line !== "") output.write(renderForeignLine(line, text), false);
+      if (text === undefined) return output.writeLines(lines);
+      for (const line of lines.toString().split("\n"))
+        if (line !== "") output.write(renderForeignLine(line, text), false);
     },
     close: async () => standardError?.close(),
   };

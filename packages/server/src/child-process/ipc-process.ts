@@ -14,7 +14,7 @@ export interface IpcProcessOptions {
   /** `advanced` transmits typed arrays. */
   readonly serialization?: "json" | "advanced";
   /** See `RunningProcess`. */
-  readonly outputCharacters?: number;
+  readonly outputBytes?: number;
   /** Options of Node; none if absent. */
   readonly nodeOptions?: readonly string[];
 }
@@ -25,14 +25,14 @@ export class IpcProcess<Outgoing extends object, Incoming extends object> extend
   readonly #child: ChildProcess;
 
   constructor(options: IpcProcessOptions) {
-    const { script, environment, serialization = "json", outputCharacters, nodeOptions = [] } = options;
+    const { script, environment, serialization = "json", outputBytes, nodeOptions = [] } = options;
     const child = fork(fileURLToPath(script), [], {
       execArgv: [...nodeOptions],
       env: environment,
       serialization,
       stdio: ["ignore", "ignore", "pipe", "ipc"],
     });
-    super(child, outputCharacters);
+    super(child, outputBytes);
     this.#child = child;
     this.disconnected = new Promise((resolve) => child.once("disconnect", resolve));
   }
@@ -56,7 +56,7 @@ export class IpcProcess<Outgoing extends object, Incoming extends object> extend
   }
 
   /** Calls the listener with what the process writes to standard error. */
-  onOutput(listener: (text: string) => void): void {
+  onOutput(listener: (bytes: Buffer) => void): void {
     this.#child.stderr?.on("data", listener);
   }
 

@@ -22,15 +22,14 @@ export class RunningProcess {
   /** Resolves when the process has ended and all of its output is read. */
   readonly ended: Promise<ProcessEnd>;
   readonly #child: ChildProcess;
-  readonly #outputCharacters: number;
-  #output = "";
+  #output = Buffer.alloc(0);
 
-  /** @param outputCharacters how much of the end of standard error to keep, where native code reports why it crashed */
-  constructor(child: ChildProcess, outputCharacters = 2_000) {
+  /** @param outputBytes how much of the end of standard error to keep, where native code reports why it crashed */
+  constructor(child: ChildProcess, outputBytes = 2_000) {
     this.#child = child;
-    this.#outputCharacters = outputCharacters;
-    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-      this.#output = `${this.#output}${text}`.slice(-this.#outputCharacters);
+    // Bytes, because decoding what is only passed on would be most of the work of the workers' primary.
+    child.stderr?.on("data", (bytes: Buffer) => {
+      this.#output = Buffer.concat([this.#output, bytes.subarray(-outputBytes)]).subarray(-outputBytes);
     });
     const { promise, resolve } = Promise.withResolvers<ProcessEnd>();
     this.ended = promise;
@@ -45,7 +44,11 @@ export class RunningProcess {
 
   /** The end of what the process wrote to standard error. */
   get lastOutput(): string {
-    return this.#output.trim();
+    // The first character may have been cut.
+    return this.#output
+      .toString()
+      .replace(/^\uFFFD+/u, "")
+      .trim();
   }
 
   /**

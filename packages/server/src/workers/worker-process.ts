@@ -53,18 +53,14 @@ export class WorkerProcess {
 
   /** Passes on whole lines, since those of several workers would mix. */
   #relayOutput(logger: LeveledLogger): void {
-    let rest = "";
-    this.#process.onOutput((text) => {
-      const end = text.lastIndexOf("\n") + 1;
-      if (end === 0) {
-        rest += text;
-        return;
-      }
-      logger.writeLines(`${rest}${text.slice(0, end)}`);
-      rest = text.slice(end);
+    const rest: Buffer[] = [];
+    this.#process.onOutput((bytes) => {
+      const end = bytes.lastIndexOf("\n") + 1;
+      if (end > 0) logger.writeLines(Buffer.concat([...rest.splice(0), bytes.subarray(0, end)]));
+      if (end < bytes.length) rest.push(bytes.subarray(end));
     });
     void this.#process.ended.then(() => {
-      if (rest !== "") logger.writeLines(`${rest}\n`);
+      if (rest.length > 0) logger.writeLines(Buffer.concat([...rest, Buffer.from("\n")]));
     });
   }
 }

@@ -34,7 +34,7 @@ export class ModelProcess {
       script,
       environment: libraryPaths(),
       serialization: "advanced",
-      outputCharacters: 4_000,
+      outputBytes: 4_000,
     });
     this.#process.listen((message) => this.#receive(message));
     this.ended = this.#process.ended.then(({ how }) => {
