@@ -91,6 +91,7 @@ function writeLauncher(target: string): void {
   const source = readFileSync(`${root}packages/cli/bin/sounding.js`, "utf8");
   mkdirSync(`${target}/bin`);
   writeFileSync(`${target}/bin/sounding.js`, source.replace("../src/main.ts", "../dist/main.js"), { mode: 0o755 });
+  cpSync(`${root}packages/cli/bin/compile-cache.js`, `${target}/bin/compile-cache.js`);
 }
 
 /** The compiler rewrites `./file.ts` to `./file.js` in scripts, but not in declarations. */

@@ -5,6 +5,8 @@
  */
 const [major, minor] = process.versions.node.split(".").map(Number);
 if (major > 24 || (major === 24 && minor >= 12)) {
+  const { useCompileCache } = await import("./compile-cache.js");
+  useCompileCache();
   await import("../src/main.ts");
 } else {
   console.error(

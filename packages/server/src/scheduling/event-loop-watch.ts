@@ -2,7 +2,8 @@
 import type { Logger } from "../logger.ts";
 import { takeStepReport, threadCpuMs } from "./main-thread-time.ts";
 
-const intervalMs = 20;
+/** Rare enough that an idle server stays idle. */
+const intervalMs = 100;
 /** Blocking with more CPU time than this is logged. */
 export const warnedHoldMs = 200;
 
@@ -10,7 +11,7 @@ export interface EventLoopWatch {
   stop(): void;
 }
 
-/** @param observe called with each delay, 50 times a second */
+/** @param observe called with each delay, 10 times a second */
 export function watchEventLoop({
   logger,
   observe,
@@ -29,8 +30,9 @@ export function watchEventLoop({
     lastCpuMs = cpuMs;
     const { longest, last } = takeStepReport(cpuMs);
     observe(delayMs);
-    // Late without CPU time: other processes used the CPU, or the machine slept.
-    if (delayMs <= warnedHoldMs || usedMs <= warnedHoldMs) return;
+    // A hold that began within the interval delays the timer by less. Late without CPU time: other processes used the CPU,
+    // or the machine slept.
+    if (delayMs <= warnedHoldMs - intervalMs || usedMs <= warnedHoldMs) return;
     const culprit = longest ?? last;
     const hold = { hold_ms: Math.round(usedMs), ...(longest === undefined ? {} : { step_ms: Math.round(longest.ms) }) };
     if (culprit === undefined)

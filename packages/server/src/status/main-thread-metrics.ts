@@ -16,7 +16,7 @@ export interface MainThreadMetrics {
 export function createMainThreadMetrics(registers: Registry[]): MainThreadMetrics {
   const loopDelay = new Histogram({
     name: "sounding_event_loop_delay_seconds",
-    help: "Delay of a timer that is due every 20 ms (event loop lag).",
+    help: "Delay of a timer that is due every 100 ms (event loop lag).",
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 2.5, 5, 10],
     registers,
   });

@@ -18,6 +18,8 @@ export interface WatchedStore {
 }
 
 const lookMs = 5000;
+/** Looking for damage costs more than a ping. */
+const looksPerDamageCheck = 6;
 const pingTimeoutMs = 10_000;
 const migrationTimeoutMs = 60_000;
 /** An engine that has not responded for this long is considered hung. */
@@ -40,6 +42,7 @@ export class Readiness {
   #downSinceMs = performance.now();
   #detachedParts = 0;
   #damagedReads = 0;
+  #looksUntilDamageCheck = 0;
   #watching: Promise<void> | undefined;
 
   constructor({ logger }: { logger: Logger }) {
@@ -131,10 +134,13 @@ export class Readiness {
     if (!this.#isReady) {
       await migrate(connection, layout, within(migrationTimeoutMs));
       this.#isReady = true;
+      this.#looksUntilDamageCheck = 0;
       this.#ready.resolve();
       this.#logger.info({}, "the telemetry store is ready");
     }
-    if (engine !== undefined) await this.#watchDamage(connection, within(pingTimeoutMs));
+    if (engine === undefined || this.#looksUntilDamageCheck-- > 0) return;
+    this.#looksUntilDamageCheck = looksPerDamageCheck - 1;
+    await this.#watchDamage(connection, within(pingTimeoutMs));
   }
 
   /**

@@ -7,8 +7,6 @@ import type { RelayedPort } from "../http/listen.ts";
 import type { PortName } from "./protocol.ts";
 import type { WorkerProcess } from "./worker-process.ts";
 
-/** A worker takes a connection in a moment, unless it hangs or has no file descriptor left for it. */
-const takeTimeoutMs = 10_000;
 /** Connections that wait for a worker, well below the limit on file descriptors. */
 const mostWaiting = 1024;
 
@@ -23,7 +21,8 @@ export class ConnectionRelay {
   readonly #waiting: Connection[] = [];
   /** Workers that may get a connection, the one that waits longest first. */
   #free: WorkerProcess[] = [];
-  readonly #offered = new Map<WorkerProcess, { readonly connection: Connection; readonly timer: NodeJS.Timeout }>();
+  /** On their way. A worker that hangs is killed, and then another one gets its connection; until then both could read it. */
+  readonly #offered = new Map<WorkerProcess, Connection>();
   #lastId = 0;
   #isClosed = false;
 
@@ -38,7 +37,7 @@ export class ConnectionRelay {
 
   addWorker(worker: WorkerProcess): void {
     worker.channel.on("taken", (id) => {
-      if (this.#offered.get(worker)?.connection.id === id) this.#settle(worker);
+      if (this.#offered.get(worker)?.id === id) this.#settle(worker);
     });
     this.#free.push(worker);
     this.#offer();
@@ -48,9 +47,8 @@ export class ConnectionRelay {
     this.#free = this.#free.filter((each) => each !== worker);
     const offered = this.#offered.get(worker);
     if (offered === undefined) return;
-    clearTimeout(offered.timer);
     this.#offered.delete(worker);
-    this.#waiting.unshift(offered.connection);
+    this.#waiting.unshift(offered);
     this.#offer();
   }
 
@@ -66,18 +64,14 @@ export class ConnectionRelay {
       if (connection.socket.destroyed) continue;
       const worker = this.#free.shift()!;
       const { id, port, socket } = connection;
-      const timer = setTimeout(() => this.#settle(worker), takeTimeoutMs).unref();
-      this.#offered.set(worker, { connection, timer });
+      this.#offered.set(worker, connection);
       worker.channel.hand("connection", { id, port }, socket);
     }
   }
 
-  /** The worker has the connection, or will not take it: closes this process's share of it, and offers the next. */
+  /** The worker has the connection: closes this process's share of it, and offers the next. */
   #settle(worker: WorkerProcess): void {
-    const offered = this.#offered.get(worker);
-    if (offered === undefined) return;
-    clearTimeout(offered.timer);
-    offered.connection.socket.destroy();
+    this.#offered.get(worker)?.socket.destroy();
     this.#offered.delete(worker);
     this.#free.push(worker);
     this.#offer();

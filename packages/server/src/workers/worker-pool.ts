@@ -7,6 +7,7 @@ import type { LeveledLogger } from "../logger.ts";
 import { ProcessEndedError } from "./channel.ts";
 import type { StartOrder } from "./protocol.ts";
 import { WorkerProcess } from "./worker-process.ts";
+import { becomesSilent } from "./worker-watch.ts";
 
 export interface WorkerPoolOptions {
   readonly count: number;
@@ -29,9 +30,6 @@ const longestPauseMs = 15_000;
 /** For what a worker does after its calls have ended. */
 const closeMarginMs = 20_000;
 const reloadTimeoutMs = 30_000;
-const pingIntervalMs = 5_000;
-/** A worker whose main thread is silent for this long is replaced. */
-const silenceMs = 30_000;
 
 export class WorkerPool {
   readonly #options: WorkerPoolOptions;
@@ -241,19 +239,11 @@ export class WorkerPool {
 
   /** Ends a worker whose main thread does not run, so that it is replaced. */
   async #watch(worker: WorkerProcess): Promise<void> {
-    while (worker.isConnected && !this.#closing.signal.aborted) {
-      await sleep(pingIntervalMs, this.#closing.signal);
-      const silent = AbortSignal.timeout(silenceMs);
-      try {
-        await abortable(worker.channel.request("ping", undefined), silent);
-      } catch {
-        if (!silent.aborted || !worker.isConnected || this.#closing.signal.aborted) return;
-        const { number, pid } = worker;
-        this.#options.logger.error({ worker: number, pid, silence_ms: silenceMs }, "a worker does not respond");
-        worker.kill();
-        return;
-      }
-    }
+    const { worker_silence_ms: silenceMs } = this.#config.server;
+    if (!(await becomesSilent(worker, silenceMs, this.#closing.signal))) return;
+    const { number, pid } = worker;
+    this.#options.logger.error({ worker: number, pid, silence_ms: silenceMs }, "a worker does not respond");
+    worker.kill();
   }
 
   async #reloadOrReplace(worker: WorkerProcess, config: Config): Promise<void> {

@@ -1,7 +1,9 @@
-/** The view "Administration": organizations, projects and keys, as lists and one by one. */
+/** The view "Administration": organizations, projects, keys and deletions, as lists and one by one. */
 import { Tabs } from "../../design/tabs.tsx";
 import { ViewHeader } from "../../shell/view-header.tsx";
 import { href, viewPath } from "../../state/address.ts";
+import { DeletionList } from "./deletion-list.tsx";
+import { DeletionPage } from "./deletion-page.tsx";
 import { KeyList } from "./key-list.tsx";
 import { KeyPage } from "./key-page.tsx";
 import { OrganizationList } from "./organization-list.tsx";
@@ -13,6 +15,7 @@ const kinds = [
   { id: "organizations", title: "Organizations", List: OrganizationList, Page: OrganizationPage },
   { id: "projects", title: "Projects", List: ProjectList, Page: ProjectPage },
   { id: "keys", title: "Keys", List: KeyList, Page: KeyPage },
+  { id: "deletions", title: "Deletions", List: DeletionList, Page: DeletionPage },
 ] as const;
 
 const tabs = kinds.map(({ id, title }) => ({ id, title, address: href(`administration/${id}`) }));

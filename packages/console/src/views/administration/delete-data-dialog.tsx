@@ -4,7 +4,7 @@ import type { Organization } from "../../api/admin-types.ts";
 import type { Deletion } from "../../api/deletion-types.ts";
 import { requestJson } from "../../api/request.ts";
 import { ConfirmDialog } from "./confirm-dialog.tsx";
-import { rowsText } from "./deletion-list.tsx";
+import { rowsText } from "./deletion-text.ts";
 import { Field, FormDialog } from "./form-dialog.tsx";
 
 const fields = [

@@ -1,13 +1,19 @@
-/** The deletions of an organization's data, with their receipts. */
+/** Deletions of data, the newest first: of one organization, or of all that the caller may see. */
 import type { Deletion } from "../../api/deletion-types.ts";
 import { requestJson } from "../../api/request.ts";
 import { useQuery } from "../../api/use-query.ts";
 import { formatTime } from "../../design/format.ts";
+import { EmptyState, ErrorState, Loading } from "../../design/states.tsx";
+import { href } from "../../state/address.ts";
+import { useNames, usePagedList, type Names } from "./admin-lists.ts";
+import { rowsText, stateText, whatOf } from "./deletion-text.ts";
 
 const shown = 20;
 
+type Listed = Deletion & { readonly id: string };
+
 /** @param version changes when the list has to be loaded again */
-export function DeletionList({
+export function DeletionsOfOrganization({
   organizationId,
   version,
 }: {
@@ -16,7 +22,7 @@ export function DeletionList({
 }) {
   const query = useQuery(
     (signal) =>
-      requestJson<{ readonly data: readonly Deletion[] }>(
+      requestJson<{ readonly data: readonly Listed[] }>(
         `admin/v1/deletions?order=desc&limit=${shown}&organization_id=${encodeURIComponent(organizationId)}`,
         { signal },
       ),
@@ -32,11 +38,59 @@ export function DeletionList({
           Refresh
         </button>
       </div>
+      <DeletionTable deletions={deletions} />
+    </>
+  );
+}
+
+/** Also those of organizations that no longer exist. */
+export function DeletionList() {
+  const { query, more } = usePagedList<Listed>("deletions", {});
+  const names = useNames().data.value;
+  const page = query.data.value;
+  if (query.error.value !== undefined) return <ErrorState error={query.error.value} onRetry={query.reload} />;
+  if (page === undefined) return <Loading what="deletions" />;
+  if (page.data.length === 0) {
+    return (
+      <EmptyState title="Nothing was deleted yet" icon="administration">
+        <p>Organizations, projects and conversations have a button to delete them. Receipts are kept here.</p>
+      </EmptyState>
+    );
+  }
+  return (
+    <>
+      <DeletionTable deletions={page.data} names={names} withOrganization />
+      {page.has_more && (
+        <div class="row">
+          <button type="button" class="button" disabled={query.loading.value} onClick={more}>
+            Show more
+          </button>
+        </div>
+      )}
+    </>
+  );
+}
+
+function DeletionTable({
+  deletions,
+  names,
+  withOrganization = false,
+}: {
+  readonly deletions: readonly Listed[];
+  readonly names?: Names | undefined;
+  readonly withOrganization?: boolean;
+}) {
+  // The page of each has the others.
+  const onNarrow = ["What", "Requested", "Gone from the disk"];
+  const titles = ["What", "Requested", "Rows", "Gone from queries", "Gone from the disk"];
+  if (withOrganization) titles.splice(1, 0, "Organization");
+  return (
+    <div class="administration-frame">
       <table class="table">
         <thead>
           <tr>
-            {["Requested", "What", "Rows", "Gone from queries", "Gone from the disk"].map((title) => (
-              <th key={title} scope="col">
+            {titles.map((title) => (
+              <th key={title} scope="col" class={onNarrow.includes(title) ? "" : "administration-wide"}>
                 {title}
               </th>
             ))}
@@ -45,36 +99,24 @@ export function DeletionList({
         <tbody>
           {deletions.map((each) => (
             <tr key={each.id}>
+              <th scope="row">
+                <a data-row class="foreign" href={href(`administration/deletions/${each.id}`)}>
+                  {whatOf(each)}
+                </a>
+              </th>
+              {withOrganization && (
+                <td class="foreign administration-wide">
+                  {names?.organizations.get(each.organization_id)?.name ?? each.organization_id}
+                </td>
+              )}
               <td>{formatTime(each.created_at * 1000)}</td>
-              <td class="foreign">{whatOf(each)}</td>
-              <td>{rowsText(each.rows)}</td>
-              <td>{each.hidden_at === null ? (each.error ?? each.status) : formatTime(each.hidden_at * 1000)}</td>
-              <td>{each.erased_at === null ? (each.error ?? each.status) : formatTime(each.erased_at * 1000)}</td>
+              <td class="administration-wide">{rowsText(each.rows)}</td>
+              <td class="administration-wide">{stateText(each, each.hidden_at)}</td>
+              <td>{stateText(each, each.erased_at)}</td>
             </tr>
           ))}
         </tbody>
       </table>
-    </>
+    </div>
   );
-}
-
-function whatOf({ conversation_sha256, end, end_user_sha256, kind, project_name, start }: Deletion): string {
-  const parts = [
-    kind === "telemetry" ? undefined : kind,
-    conversation_sha256 === null ? undefined : "one conversation",
-    end_user_sha256 === null ? undefined : "one end user",
-    project_name === null ? undefined : `project ${project_name}`,
-    start === null && end === null ? undefined : "a time range",
-  ].filter((part) => part !== undefined);
-  return parts.length === 0 ? "all telemetry" : parts.join(", ");
-}
-
-export function rowsText({
-  distribution_points: distributions = 0,
-  logs = 0,
-  points = 0,
-  spans = 0,
-}: Deletion["rows"]): string {
-  const numbers = [spans, logs, points + distributions].map((count) => count.toLocaleString("en"));
-  return `${numbers[0]} spans, ${numbers[1]} log records and ${numbers[2]} metric points`;
 }

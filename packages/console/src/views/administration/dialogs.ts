@@ -3,7 +3,7 @@ import { parameter, setParameters } from "../../state/address.ts";
 
 const openDialog = parameter("dialog");
 
-export type DialogName = "create" | "edit" | "rotate" | "revoke" | "archive" | "delete_data";
+export type DialogName = "create" | "edit" | "rotate" | "revoke" | "archive" | "delete" | "delete_data";
 
 export function isDialogOpen(name: DialogName): boolean {
   return openDialog.value === name;

@@ -8,7 +8,8 @@ import { href } from "../../state/address.ts";
 import { session } from "../../state/session.ts";
 import { ConfirmDialog } from "./confirm-dialog.tsx";
 import { DeleteDataDialog } from "./delete-data-dialog.tsx";
-import { DeletionList } from "./deletion-list.tsx";
+import { DeleteObjectDialog } from "./delete-object-dialog.tsx";
+import { DeletionsOfOrganization } from "./deletion-list.tsx";
 import { closeDialog, isDialogOpen, showDialog } from "./dialogs.ts";
 import { Fact, Facts, IdFact, ObjectPage, useObject } from "./object-page.tsx";
 import { OrganizationDialog } from "./organization-dialog.tsx";
@@ -41,6 +42,11 @@ export function OrganizationPage({ id }: { readonly id: string }) {
               Archive
             </button>
           )}
+          {operator && (
+            <button type="button" class="button danger" onClick={() => showDialog("delete")}>
+              Delete
+            </button>
+          )}
         </>
       )}
     >
@@ -66,7 +72,7 @@ export function OrganizationPage({ id }: { readonly id: string }) {
           </Facts>
           <h2>Limits and current usage</h2>
           <UsageBars path={`organizations/${id}`} />
-          <DeletionList organizationId={id} version={deletions.value} />
+          <DeletionsOfOrganization organizationId={id} version={deletions.value} />
           {isDialogOpen("delete_data") && (
             <DeleteDataDialog
               organization={organization}
@@ -79,6 +85,18 @@ export function OrganizationPage({ id }: { readonly id: string }) {
           )}
           {operator && isDialogOpen("edit") && (
             <OrganizationDialog organization={organization} onClose={closeDialog} onDone={finish} />
+          )}
+          {operator && isDialogOpen("delete") && (
+            <DeleteObjectDialog
+              title="Delete the organization"
+              name={organization.name}
+              path={`organizations/${id}`}
+              selection={{ organization_id: id }}
+              onClose={closeDialog}
+            >
+              All keys of <strong class="foreign">{organization.name}</strong> are revoked at once. Then it is deleted
+              with its projects, keys, alert rules and telemetry.
+            </DeleteObjectDialog>
           )}
           {operator && isDialogOpen("archive") && (
             <ConfirmDialog

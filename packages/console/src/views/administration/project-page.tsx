@@ -8,6 +8,7 @@ import { may, session } from "../../state/session.ts";
 import { useNames } from "./admin-lists.ts";
 import { ConfirmDialog } from "./confirm-dialog.tsx";
 import { closeDialog, isDialogOpen, showDialog } from "./dialogs.ts";
+import { DeleteObjectDialog } from "./delete-object-dialog.tsx";
 import { Fact, Facts, IdFact, ObjectPage, useObject } from "./object-page.tsx";
 import { OrganizationLink } from "./organization-link.tsx";
 import { ProjectDialog } from "./project-dialog.tsx";
@@ -23,18 +24,23 @@ export function ProjectPage({ id }: { readonly id: string }) {
     <ObjectPage
       query={query}
       kind="projects"
-      actions={({ archived_at }) =>
-        archived_at === null && (
-          <>
-            <button type="button" class="button" onClick={() => showDialog("edit")}>
-              Edit
-            </button>
-            <button type="button" class="button danger" onClick={() => showDialog("archive")}>
-              Archive
-            </button>
-          </>
-        )
-      }
+      actions={({ archived_at }) => (
+        <>
+          {archived_at === null && (
+            <>
+              <button type="button" class="button" onClick={() => showDialog("edit")}>
+                Edit
+              </button>
+              <button type="button" class="button danger" onClick={() => showDialog("archive")}>
+                Archive
+              </button>
+            </>
+          )}
+          <button type="button" class="button danger" onClick={() => showDialog("delete")}>
+            Delete
+          </button>
+        </>
+      )}
     >
       {(project) => (
         <>
@@ -66,6 +72,18 @@ export function ProjectPage({ id }: { readonly id: string }) {
           </Facts>
           {isDialogOpen("edit") && (
             <ProjectDialog project={project} names={names} onClose={closeDialog} onDone={finish} />
+          )}
+          {isDialogOpen("delete") && (
+            <DeleteObjectDialog
+              title="Delete the project"
+              name={project.name}
+              path={`projects/${id}`}
+              selection={{ organization_id: project.organization_id, project_name: project.name }}
+              onClose={closeDialog}
+            >
+              The keys that are bound to <strong class="foreign">{project.name}</strong> are revoked at once. Then it is
+              deleted with these keys and its telemetry.
+            </DeleteObjectDialog>
           )}
           {isDialogOpen("archive") && (
             <ConfirmDialog

@@ -1,4 +1,5 @@
 /** One conversation: its totals, and its turns in order. */
+import { useSignal } from "@preact/signals";
 import type { Conversations } from "@sounding/client";
 import { useEffect, useMemo } from "preact/hooks";
 import { requestJson } from "../../api/request.ts";
@@ -10,10 +11,12 @@ import { EmptyState, ErrorState, Loading, Notice } from "../../design/states.tsx
 import { ContentHint } from "../../genai/content-hint.tsx";
 import { useShortcuts } from "../../shell/shortcuts.ts";
 import { href } from "../../state/address.ts";
+import { may } from "../../state/session.ts";
 import { viewAddress } from "../../shell/view-address.ts";
 import { ViewHeader } from "../../shell/view-header.tsx";
 import { createPagedList } from "../../telemetry/paged-list.ts";
 import type { Conversation } from "./conversation-list.ts";
+import { DeleteConversationDialog } from "./delete-conversation-dialog.tsx";
 import { TurnCard } from "./turn-card.tsx";
 import { turnsQuestion, type Turn } from "./turns.ts";
 
@@ -41,6 +44,7 @@ export function ConversationView({ id }: { readonly id: string }) {
   };
   useShortcuts(() => [{ keys: "r", description: "Refresh", group: "This view", run: refresh }], [list]);
   const [conversation] = summary.data.value?.data ?? [];
+  const deleting = useSignal(false);
   return (
     <div class="view conversation">
       <ViewHeader
@@ -57,10 +61,16 @@ export function ConversationView({ id }: { readonly id: string }) {
           <Icon name="traces" />
           Traces
         </a>
+        {conversation !== undefined && may("admin") && (
+          <button type="button" class="button danger" onClick={() => (deleting.value = true)}>
+            Delete
+          </button>
+        )}
         <button type="button" class="button quiet icon-only" aria-label="Refresh" title="Refresh" onClick={refresh}>
           <Icon name="refresh" />
         </button>
       </ViewHeader>
+      {deleting.value && <DeleteConversationDialog id={id} onClose={() => (deleting.value = false)} />}
       {conversation !== undefined && <Totals conversation={conversation} />}
       {summary.error.value !== undefined && (
         <Notice kind="warning">

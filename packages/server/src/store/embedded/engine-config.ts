@@ -18,8 +18,17 @@ const mergeTreeSettings = {
   max_cleanup_delay_period: 10,
 } as const;
 
+/** https://clickhouse.com/docs/operations/server-configuration-parameters/settings */
+const serverSettings = {
+  // How often the engine compares its memory with the kernel's count; the default is 20 times a second, also when idle.
+  memory_worker_period_ms: 500,
+} as const;
+
 /** The content of the engine's configuration file. */
 export function engineConfiguration(): string {
-  const settings = Object.entries(mergeTreeSettings).map(([name, value]) => `<${name}>${value}</${name}>`);
-  return `<clickhouse><merge_tree>${settings.join("")}</merge_tree></clickhouse>\n`;
+  const elements = (settings: Readonly<Record<string, string | number>>): string =>
+    Object.entries(settings)
+      .map(([name, value]) => `<${name}>${value}</${name}>`)
+      .join("");
+  return `<clickhouse>${elements(serverSettings)}<merge_tree>${elements(mergeTreeSettings)}</merge_tree></clickhouse>\n`;
 }
