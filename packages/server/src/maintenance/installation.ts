@@ -1,5 +1,6 @@
 /** What backups, restores and migrations work on: the data directory, the control database and the telemetry store. */
 import { existsSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Config } from "../config/config.ts";
 import { tryOpenDataDirectory } from "../data-directory.ts";
@@ -30,6 +31,8 @@ export interface Installation extends AsyncDisposable {
   /** Resolves when the store has every row that was acknowledged before. Call it before `openTelemetry`. */
   drainJournal(): Promise<void>;
   openTelemetry(): Promise<OpenTelemetryStore>;
+  /** Where files pass between this process and a remote store: the backup's folder, or one in the data directory. */
+  transferFolder(backupFolder: string | undefined): Promise<string>;
 }
 
 interface OpenTelemetryStore extends AsyncDisposable {
@@ -57,6 +60,12 @@ export async function openInstallation(config: Config, signal: AbortSignal): Pro
     async openTelemetry() {
       const opened = await openStoreAccess(access);
       return { transfer: new TelemetryTransfer(opened), [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
+    },
+    async transferFolder(backupFolder) {
+      if (backupFolder !== undefined) return backupFolder;
+      const path = join(dataDirectory, "transfer");
+      await mkdir(path, { recursive: true, mode: 0o700 });
+      return path;
     },
     async [Symbol.asyncDispose]() {
       await directory?.close();
