@@ -1,12 +1,12 @@
 /** What backups, restores and migrations work on: the data directory, the control database and the telemetry store. */
 import { existsSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Config } from "../config/config.ts";
 import { tryOpenDataDirectory } from "../data-directory.ts";
 import { AppError } from "../errors.ts";
 import { silentLogger } from "../logger.ts";
 import { openStoreAccess, type AccessOptions } from "../store/transfer/store-access.ts";
+import { claimFolder, type ClaimedFolder } from "../store/transfer/claimed-folder.ts";
 import { drainJournal } from "../store/transfer/drain-journal.ts";
 import { TelemetryTransfer } from "../store/transfer/telemetry-transfer.ts";
 import {
@@ -31,7 +31,7 @@ export interface Installation extends AsyncDisposable {
   /** Resolves when the store has every row that was acknowledged before. Call it before `openTelemetry`. */
   drainJournal(): Promise<void>;
   openTelemetry(): Promise<OpenTelemetryStore>;
-  /** Where files pass between this process and a remote store: the backup's folder, or one in the data directory. */
+  /** Where files pass between this process and a remote store: the backup's folder, or one in the data directory that is removed at the end. */
   transferFolder(backupFolder: string | undefined): Promise<string>;
 }
 
@@ -45,6 +45,7 @@ export async function openInstallation(config: Config, signal: AbortSignal): Pro
   const dataDirectory = resolve(storage.data_dir);
   const directory = await tryOpenDataDirectory(dataDirectory, silentLogger);
   const isServed = directory === undefined;
+  let claimed: Promise<ClaimedFolder> | undefined;
   const database: ControlDatabaseOptions = { url: storage.database_url, dataDirectory };
   const access: AccessOptions = { settings: telemetry, dataDirectory, isServed, signal };
   return {
@@ -62,12 +63,13 @@ export async function openInstallation(config: Config, signal: AbortSignal): Pro
       return { transfer: new TelemetryTransfer(opened), [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
     },
     async transferFolder(backupFolder) {
-      if (backupFolder !== undefined) return backupFolder;
-      const path = join(dataDirectory, "transfer");
-      await mkdir(path, { recursive: true, mode: 0o700 });
-      return path;
+      // The embedded store has a spool of its own.
+      if (backupFolder !== undefined || telemetry.clickhouse.url === undefined) return backupFolder ?? dataDirectory;
+      claimed ??= claimFolder(dataDirectory);
+      return (await claimed).path;
     },
     async [Symbol.asyncDispose]() {
+      await (await claimed)?.[Symbol.asyncDispose]();
       await directory?.close();
     },
   };
