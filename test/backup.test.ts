@@ -9,6 +9,7 @@ import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { run } from "../packages/cli/src/run.ts";
 import { runSounding, type Outcome } from "../packages/cli/test/run-sounding.ts";
+import { claimFolder } from "../packages/server/src/store/transfer/claimed-folder.ts";
 import { remotePassword, startRemoteServer } from "../packages/server/test/store/remote-server.ts";
 import { noPostgres, startPostgres } from "../packages/server/test/tenancy/postgres-server.ts";
 import { otlpSender } from "./support/otlp-sender.ts";
@@ -217,6 +218,34 @@ describe("a backup of a whole installation", { timeout: 300_000 }, () => {
     assert.equal(code, 130);
     assert.deepEqual(await readdir(cancelled), []);
     assert.deepEqual(await readdir(join(folder, "second/telemetry/spool")), []);
+  });
+
+  test("that is killed leaves files in the spool until the next one, which keeps those of commands that run", async () => {
+    const env = environment("second");
+    await using _server = await serveInstallation(env, configFile);
+    const spool = join(folder, "second/telemetry/spool");
+    const claims = async (): Promise<string[]> =>
+      (await readdir(spool)).filter((name) => /^transfer-.*(?<!\.new)$/.test(name));
+    const killed = await runSounding(["backup", join(folder, "killed")], {
+      env,
+      during: (child) => {
+        void (async () => {
+          while (child.exitCode === null && child.signalCode === null) {
+            if ((await claims()).length === 2) return child.kill("SIGKILL");
+            await sleep(1);
+          }
+          return false;
+        })();
+      },
+    });
+    assert.equal(killed.code, null, killed.stderr);
+    assert.equal((await claims()).length, 2);
+    await using running = await claimFolder(spool);
+    await succeeds(["backup", join(folder, "after-killed")], env);
+    assert.deepEqual((await claims()).map((name) => join(spool, name)).toSorted(), [
+      running.path,
+      `${running.path}.lock`,
+    ]);
   });
 
   test("is not restored over an installation in use", async () => {

@@ -1,12 +1,9 @@
-/**
- * Creates the data directory and keeps other servers out of it while this one runs. The lock is a transaction on a SQLite
- * file: the system releases it when the process ends, however it ends, so no lock is ever stale and no PID is trusted.
- */
+/** Creates the data directory and keeps other servers out of it while this one runs. */
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { AppError } from "./errors.ts";
+import { tryLock } from "./file-lock.ts";
 import type { Logger } from "./logger.ts";
 
 export interface DataDirectory {
@@ -67,25 +64,14 @@ async function create(path: string): Promise<void> {
   }
 }
 
-/** https://sqlite.org/rescode.html#busy */
-const busy = 5;
-
 /** @returns a function that releases the lock; undefined if another process holds it */
 function lock(path: string, logger: Logger): (() => void) | undefined {
-  let database: DatabaseSync | undefined;
   try {
-    database = new DatabaseSync(join(path, lockFile), { timeout: 0 });
-    // Nothing is written, so no journal is needed next to the file.
-    database.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
-    return () => database!.close();
+    return tryLock(join(path, lockFile));
   } catch (error) {
-    database?.close();
-    if ((error as { errcode?: number }).errcode !== busy) {
-      // A read-only or remote file system. The control database reports what it cannot do.
-      logger.warn({ error, data_dir: path }, "the data directory cannot be locked; start no second server on it");
-      return () => {};
-    }
-    return undefined;
+    // A read-only or remote file system. The control database reports what it cannot do.
+    logger.warn({ error, data_dir: path }, "the data directory cannot be locked; start no second server on it");
+    return () => {};
   }
 }
 

@@ -1,6 +1,6 @@
 /** `sounding models`: lists what a server offers and what is on the disk, and pulls and removes model files. */
 import type { PlannedModel, PulledFile } from "@sounding/server";
-import { command, type CommandIo } from "../command.ts";
+import { command } from "../command.ts";
 import { connectionOptions } from "../connection.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { findPlace, placeOptions } from "../models/place.ts";
@@ -8,6 +8,7 @@ import { readServed, servedToJson, showServed } from "../models/served.ts";
 import { readStored, showStored, storedToJson } from "../models/stored.ts";
 import { writeJson, writeLine } from "../output.ts";
 import { createProgress, showBytes } from "../progress.ts";
+import { proxiesOf } from "../proxies.ts";
 import { writeTable } from "../terminal/table.ts";
 
 const listCommand = command({
@@ -55,10 +56,6 @@ function usage({ stored, id, reason }: PlannedModel): string {
   return `A running server offers it as ${id}. Try: ${call}`;
 }
 
-function variable(name: string, { env }: CommandIo): string | undefined {
-  return env[name] === "" ? undefined : env[name];
-}
-
 const pullCommand = command({
   name: "pull",
   summary: "Download a model",
@@ -99,11 +96,7 @@ HTTP_PROXY and NO_PROXY are used.`,
       sha256: values.sha256,
       hubEndpoint: io.env["HF_ENDPOINT"],
       hubToken: io.env["HF_TOKEN"],
-      proxies: {
-        http: variable("http_proxy", io) ?? variable("HTTP_PROXY", io),
-        https: variable("HTTPS_PROXY", io) ?? variable("https_proxy", io),
-        except: variable("NO_PROXY", io) ?? variable("no_proxy", io),
-      },
+      proxies: proxiesOf(io),
       signal: io.signal,
       onProgress: progress.show,
       onRetry(name, { problem, pauseMs, attempt, mostAttempts }) {

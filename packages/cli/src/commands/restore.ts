@@ -1,5 +1,6 @@
-/** `sounding restore`: restores an installation, or one organization, from a folder that `sounding backup` wrote. */
-import { resolve } from "node:path";
+/** `sounding restore`: restores an installation, or one organization, from what `sounding backup` wrote. */
+import type { BackupStorage } from "@sounding/server";
+import { endpointOption, openLocation, s3Description } from "../backup-location.ts";
 import { UsageError } from "../cli-error.ts";
 import { command, type CommandIo } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
@@ -18,10 +19,14 @@ With --organization, or from the backup of one organization, the organization is
 exist, or be archived; its keys are valid again, except operators' keys.
 
 The databases are those of the configuration, whatever they were when the backup was made: SQLite or PostgreSQL, the embedded
-telemetry store or ClickHouse. All checksums are compared before anything is written. Restore only backups that you trust.`,
-  arguments: [{ name: "folder", description: "The folder of the backup.", required: true }],
+telemetry store or ClickHouse. All checksums of a folder are compared before anything is written; those of objects in S3 when each is
+read, to read it only once. Restore only backups that you trust.
+
+${s3Description}`,
+  arguments: [{ name: "location", description: "The backup: a folder, or s3://BUCKET/PREFIX.", required: true }],
   options: {
     ...configurationOption,
+    ...endpointOption,
     organization: {
       type: "string",
       short: "o",
@@ -37,19 +42,19 @@ telemetry store or ClickHouse. All checksums are compared before anything is wri
     ["sounding restore backups/monday --check", "Check a backup."],
     ["sounding restore backups/monday --config restored.yaml", "Restore everything into an empty installation."],
     ["sounding restore backups/monday --organization acme", "Restore an organization that was archived."],
+    ["sounding restore s3://backups/monday --check", "Check a backup in S3."],
   ],
   async run({ values, positionals, json, io }) {
-    const folder = resolve(positionals[0]!);
-    if (values.check === true) {
-      if (values.organization !== undefined) throw new UsageError("--organization and --check cannot be combined");
-      return await check(folder, { json, io });
-    }
+    if (values.check === true && values.organization !== undefined)
+      throw new UsageError("--organization and --check cannot be combined");
+    await using storage = await openLocation(positionals[0]!, values["s3-endpoint"], io);
+    if (values.check === true) return await check(storage, { json, io });
     const { restoreBackup } = await import("@sounding/server");
     const { config } = await loadConfiguration(values.config, io);
     const progress = createRowProgress(io, json);
     const { manifest, organization, rows } = await restoreBackup({
       config,
-      folder,
+      storage,
       organization: values.organization,
       signal: io.signal,
       onProgress: progress.show,
@@ -67,7 +72,7 @@ telemetry store or ClickHouse. All checksums are compared before anything is wri
     if (organization === undefined && manifest.configuration !== null) {
       await writeLine(
         io.stdout,
-        `The configuration was not changed. The backup's is ${folder}/configuration/sounding.yaml.`,
+        `The configuration was not changed. The backup's is ${storage.location}/configuration/sounding.yaml.`,
       );
     }
     return exitCodes.ok;
@@ -75,7 +80,7 @@ telemetry store or ClickHouse. All checksums are compared before anything is wri
 });
 
 async function check(
-  folder: string,
+  storage: BackupStorage,
   { io, json }: { readonly io: CommandIo; readonly json: boolean },
 ): Promise<number> {
   const { checkBackup } = await import("@sounding/server");
@@ -86,7 +91,7 @@ async function check(
     organization,
     telemetry,
   } = await checkBackup({
-    folder,
+    storage,
     signal: io.signal,
     onChecked: (path, doneBytes, totalBytes) => progress.show(path, { phase: "verifying", doneBytes, totalBytes }),
   }).finally(progress.end);
@@ -97,7 +102,7 @@ async function check(
     const files = formatCount(telemetry?.files.length ?? 0);
     await writeLine(
       io.stdout,
-      `${folder} is a complete backup of ${what}, made ${createdAt}, with ${files} files of telemetry.`,
+      `${storage.location} is a complete backup of ${what}, made ${createdAt}, with ${files} files of telemetry.`,
     );
   }
   return exitCodes.ok;

@@ -1,40 +1,113 @@
-/** Reads and writes the files of a backup: private, flushed to the disk, and compared with their checksums. */
+/** A backup in a folder: files that are private and flushed to the disk. */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { mkdir, open, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { AppError } from "../errors.ts";
-import { type Manifest, manifestFile, parseManifest } from "./manifest.ts";
+import { requireSame, toFileError } from "./backup-files.ts";
+import type { BackupStorage, ExpectedFile, StoredFile, VerifyOptions } from "./backup-storage.ts";
+import { incompleteMark, type Manifest, manifestFile, parseManifest } from "./manifest.ts";
 
-export interface StoredFile {
-  readonly bytes: number;
-  readonly sha256: string;
+export class BackupFolder implements BackupStorage {
+  readonly location: string;
+  readonly folder: string;
+
+  constructor(path: string) {
+    this.location = path;
+    this.folder = path;
+  }
+
+  async begin(): Promise<void> {
+    const path = this.folder;
+    try {
+      await mkdir(path, { recursive: true, mode: 0o700 });
+      // Another backup that began at the same time finds the mark.
+      if ((await readdir(path)).length === 0)
+        return await writeFile(join(path, incompleteMark), "", { mode: 0o600, flag: "wx" });
+    } catch (error) {
+      throw toFileError(error, path, "created");
+    }
+    throw new AppError("invalid_request", `${path} is not empty. Name a folder that is empty or does not exist.`);
+  }
+
+  async write(path: string, content: string | Uint8Array): Promise<StoredFile> {
+    const target = join(this.folder, path);
+    const bytes = Buffer.from(content as Uint8Array);
+    try {
+      await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+      await writeFile(target, bytes, { mode: 0o600, flush: true, flag: "wx" });
+    } catch (error) {
+      throw toFileError(error, target, "written");
+    }
+    return { bytes: bytes.length, sha256: sha256Of(bytes) };
+  }
+
+  async add(path: string, source: string, signal: AbortSignal): Promise<StoredFile> {
+    return await copyFile(source, join(this.folder, path), signal);
+  }
+
+  async complete(manifest: Manifest): Promise<void> {
+    const path = join(this.folder, manifestFile);
+    await this.write(`${manifestFile}.part`, `${JSON.stringify(manifest, undefined, 1)}\n`);
+    try {
+      await rename(`${path}.part`, path);
+      await rm(join(this.folder, incompleteMark), { force: true });
+      await using directory = await open(this.folder, "r");
+      await directory.sync();
+    } catch (error) {
+      throw toFileError(error, path, "written");
+    }
+  }
+
+  async discard(): Promise<undefined> {
+    for (const name of await readdir(this.folder).catch(() => [])) {
+      await rm(join(this.folder, name), { recursive: true, force: true }).catch(() => {});
+    }
+  }
+
+  async readManifest(): Promise<Manifest> {
+    const path = join(this.folder, manifestFile);
+    try {
+      await using file = await open(path);
+      return parseManifest(await file.readFile("utf8"));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") {
+        throw new AppError(
+          "invalid_request",
+          `${this.folder} has no ${manifestFile}: it is not a backup, or the backup was interrupted.`,
+          { cause: error },
+        );
+      }
+      throw toFileError(error, path, "read");
+    }
+  }
+
+  async read(path: string, expected: StoredFile): Promise<Buffer> {
+    const source = join(this.folder, path);
+    const bytes = await readFile(source).catch((error: unknown) => {
+      throw toFileError(error, source, "read");
+    });
+    requireSame(path, { bytes: bytes.length, sha256: sha256Of(bytes) }, expected);
+    return bytes;
+  }
+
+  async verify(path: string, expected: StoredFile, { signal, target }: VerifyOptions): Promise<void> {
+    requireSame(path, await copyFile(join(this.folder, path), target, signal), expected);
+  }
+
+  async verifyAll(files: readonly ExpectedFile[], signal: AbortSignal): Promise<void> {
+    for (const [path, expected] of files) await this.verify(path, expected, { signal });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {}
 }
 
-/** In the folder until the backup is complete. */
-const mark = ".incomplete";
-
-/** @throws AppError invalid_request if the folder has entries, internal if it cannot be created */
-export async function createBackupFolder(path: string): Promise<void> {
-  try {
-    await mkdir(path, { recursive: true, mode: 0o700 });
-    // Another backup that began at the same time finds the mark.
-    if ((await readdir(path)).length === 0) return await writeFile(join(path, mark), "", { mode: 0o600, flag: "wx" });
-  } catch (error) {
-    throw toFileError(error, path, "created");
-  }
-  throw new AppError("invalid_request", `${path} is not empty. Name a folder that is empty or does not exist.`);
-}
-
-/** Removes what an interrupted backup left. */
-export async function emptyBackupFolder(path: string): Promise<void> {
-  for (const name of await readdir(path).catch(() => [])) {
-    await rm(join(path, name), { recursive: true, force: true }).catch(() => {});
-  }
+function sha256Of(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
 }
 
 /** Copies a file, if `target` is set, and returns its size and checksum. @throws AppError internal, or the signal's reason */
-export async function copyFile(source: string, target: string | undefined, signal: AbortSignal): Promise<StoredFile> {
+async function copyFile(source: string, target: string | undefined, signal: AbortSignal): Promise<StoredFile> {
   const hash = createHash("sha256");
   let bytes = 0;
   try {
@@ -52,74 +125,4 @@ export async function copyFile(source: string, target: string | undefined, signa
     throw toFileError(error, target ?? source, target === undefined ? "read" : "written");
   }
   return { bytes, sha256: hash.digest("hex") };
-}
-
-/** Writes a small file. @throws AppError internal */
-export async function writeBackupFile(path: string, content: string | Uint8Array): Promise<StoredFile> {
-  const bytes = Buffer.from(content);
-  try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    await writeFile(path, bytes, { mode: 0o600, flush: true, flag: "wx" });
-  } catch (error) {
-    throw toFileError(error, path, "written");
-  }
-  return { bytes: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") };
-}
-
-/** Completes the backup. @throws AppError internal */
-export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
-  const path = join(folder, manifestFile);
-  await writeBackupFile(`${path}.part`, `${JSON.stringify(manifest, undefined, 1)}\n`);
-  try {
-    await rename(`${path}.part`, path);
-    await rm(join(folder, mark), { force: true });
-    await using directory = await open(folder, "r");
-    await directory.sync();
-  } catch (error) {
-    throw toFileError(error, path, "written");
-  }
-}
-
-/** @throws AppError invalid_request if the folder is not a complete backup */
-export async function readManifest(folder: string): Promise<Manifest> {
-  const path = join(folder, manifestFile);
-  try {
-    await using file = await open(path);
-    return parseManifest(await file.readFile("utf8"));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") {
-      throw new AppError(
-        "invalid_request",
-        `${folder} has no ${manifestFile}: it is not a backup, or the backup was interrupted.`,
-        { cause: error },
-      );
-    }
-    throw toFileError(error, path, "read");
-  }
-}
-
-/** @throws AppError invalid_request if a file is not as the manifest says */
-export function requireSame(path: string, found: StoredFile, expected: StoredFile): void {
-  if (found.bytes === expected.bytes && found.sha256 === expected.sha256) return;
-  const reason =
-    found.bytes === expected.bytes
-      ? "its checksum differs from the manifest's"
-      : `it has ${found.bytes} bytes instead of ${expected.bytes}`;
-  throw new AppError("invalid_request", `The backup is damaged: ${path}: ${reason}.`);
-}
-
-const reasons: Readonly<Record<string, string>> = {
-  ENOSPC: "the disk is full",
-  EDQUOT: "the disk quota is used up",
-  EACCES: "permission denied",
-  EROFS: "the file system is read-only",
-  ENOENT: "it does not exist",
-  ENOTDIR: "a part of the path is not a folder",
-  EEXIST: "it exists already",
-};
-
-function toFileError(error: unknown, path: string, done: string): unknown {
-  if (error instanceof AppError || !(error instanceof Error)) return error;
-  const { code = "" } = error as NodeJS.ErrnoException;
-  return new AppError("internal", `${path} cannot be ${done}: ${reasons[code] ?? error.message}.`, { cause: error });
 }

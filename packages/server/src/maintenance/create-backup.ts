@@ -1,11 +1,10 @@
 /**
- * Backs up a whole installation or one organization to a folder, also while the server runs: first telemetry, then the control
+ * Backs up a whole installation or one organization to a folder or S3-compatible storage, also while the server runs: first telemetry, then the control
  * database, so that every organization of the telemetry is in it.
  * docs/adr/0043-backup-and-move.md
  */
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import type { Config } from "../config/config.ts";
 import { AppError } from "../errors.ts";
 import { schemaVersion } from "../store/migrations.ts";
@@ -18,7 +17,7 @@ import {
 } from "../store/transfer/telemetry-transfer.ts";
 import type { ControlDatabase } from "../tenancy/control-database.ts";
 import { type ControlRow, readControlRows } from "../tenancy/control-rows.ts";
-import { copyFile, createBackupFolder, emptyBackupFolder, writeBackupFile, writeManifest } from "./backup-folder.ts";
+import type { BackupStorage, StoredFile } from "./backup-storage.ts";
 import { openInstallation, requireCurrentControl, requireCurrentTelemetry, type Installation } from "./installation.ts";
 import {
   configurationFile,
@@ -40,20 +39,22 @@ export interface BackupOptions {
   readonly config: Config;
   /** The configuration file, if there is one. */
   readonly configFile: string | undefined;
-  /** An empty or new folder. */
-  readonly folder: string;
+  /** Empty. */
+  readonly storage: BackupStorage;
   /** Name or ID of the only organization to back up. */
   readonly organization?: string | undefined;
   readonly version: string;
   readonly signal: AbortSignal;
   readonly onProgress?: ((progress: MaintenanceProgress) => void) | undefined;
+  /** Called with a sentence about files that a failed backup could not remove. */
+  readonly onLeft?: ((sentence: string) => void) | undefined;
 }
 
 type Selected = NonNullable<Manifest["organization"]>;
 
-/** A failed backup leaves an empty folder. @throws AppError, or the signal's reason */
+/** A failed backup leaves the storage empty. @throws AppError, or the signal's reason */
 export async function createBackup(options: BackupOptions): Promise<Manifest> {
-  const { config, folder, signal } = options;
+  const { config, signal, storage } = options;
   await using installation = await openInstallation(config, signal);
   const state = await installation.migrations();
   requireCurrentControl(state);
@@ -61,13 +62,13 @@ export async function createBackup(options: BackupOptions): Promise<Manifest> {
   const control = stack.adopt(await installation.openControl(), (each) => each.close());
   const organization =
     options.organization === undefined ? null : await findOrganization(control, options.organization);
-  await createBackupFolder(folder);
+  await storage.begin(signal);
   const begunSeconds = Math.floor(Date.now() / 1000);
   try {
     const telemetry = installation.hasStore ? await copyTelemetry(installation, options, organization) : null;
     const rows = (await readControlRows(control, organization?.id, signal)).map((row) => reopened(row, begunSeconds));
     const lines = rows.map((row) => `${JSON.stringify(row)}\n`);
-    const stored = await writeBackupFile(join(folder, controlFile), lines.join(""));
+    const stored = await storage.write(controlFile, lines.join(""), signal);
     const manifest: Manifest = {
       format: "sounding-backup",
       format_version: formatVersion,
@@ -80,10 +81,11 @@ export async function createBackup(options: BackupOptions): Promise<Manifest> {
       configuration: organization === null ? await copyConfiguration(options) : null,
     };
     signal.throwIfAborted();
-    await writeManifest(folder, manifest);
+    await storage.complete(manifest, signal);
     return manifest;
   } catch (error) {
-    await emptyBackupFolder(folder);
+    const left = await storage.discard();
+    if (left !== undefined) options.onLeft?.(left);
     throw error;
   }
 }
@@ -96,9 +98,9 @@ function reopened(row: ControlRow, begunSeconds: number): ControlRow {
   return { ...row, values: { ...row.values, ...again, retry_at: null } };
 }
 
-async function copyConfiguration({ configFile, folder }: BackupOptions): Promise<Manifest["configuration"]> {
+async function copyConfiguration({ configFile, signal, storage }: BackupOptions): Promise<Manifest["configuration"]> {
   if (configFile === undefined) return null;
-  return await writeBackupFile(join(folder, configurationFile), await readFile(configFile));
+  return await storage.write(configurationFile, await readFile(configFile), signal);
 }
 
 /** @throws AppError not_found */
@@ -123,7 +125,7 @@ async function copyTelemetry(
   options: BackupOptions,
   selected: Selected | null,
 ): Promise<Manifest["telemetry"]> {
-  const { folder, signal, onProgress = () => {} } = options;
+  const { signal, storage, onProgress = () => {} } = options;
   await installation.drainJournal();
   await using opened = await installation.openTelemetry();
   const { transfer } = opened;
@@ -137,8 +139,8 @@ async function copyTelemetry(
   for (const { part, rows } of parts) {
     onProgress({ part: nameOf(part), doneRows, totalRows });
     const file = { table: part.table, day: part.day ?? null };
-    const target = join(folder, telemetryPath(file));
-    const stored = await transfer.exported(part, selection, (path) => copyFile(path, target, signal), folder);
+    const add = (source: string): Promise<StoredFile> => storage.add(telemetryPath(file), source, signal);
+    const stored = await transfer.exported(part, selection, add, await installation.transferFolder(storage.folder));
     const organizations = await leastRows(transfer, { rows, part, selection });
     files.push({ ...file, ...stored, organizations });
     doneRows += rowsOf(rows);

@@ -6,6 +6,7 @@ import { tryOpenDataDirectory } from "../data-directory.ts";
 import { AppError } from "../errors.ts";
 import { silentLogger } from "../logger.ts";
 import { openStoreAccess, type AccessOptions } from "../store/transfer/store-access.ts";
+import { claimFolder, type ClaimedFolder } from "../store/transfer/claimed-folder.ts";
 import { drainJournal } from "../store/transfer/drain-journal.ts";
 import { TelemetryTransfer } from "../store/transfer/telemetry-transfer.ts";
 import {
@@ -30,6 +31,8 @@ export interface Installation extends AsyncDisposable {
   /** Resolves when the store has every row that was acknowledged before. Call it before `openTelemetry`. */
   drainJournal(): Promise<void>;
   openTelemetry(): Promise<OpenTelemetryStore>;
+  /** Where files pass between this process and a remote store: the backup's folder, or one in the data directory that is removed at the end. */
+  transferFolder(backupFolder: string | undefined): Promise<string>;
 }
 
 interface OpenTelemetryStore extends AsyncDisposable {
@@ -42,6 +45,7 @@ export async function openInstallation(config: Config, signal: AbortSignal): Pro
   const dataDirectory = resolve(storage.data_dir);
   const directory = await tryOpenDataDirectory(dataDirectory, silentLogger);
   const isServed = directory === undefined;
+  let claimed: Promise<ClaimedFolder> | undefined;
   const database: ControlDatabaseOptions = { url: storage.database_url, dataDirectory };
   const access: AccessOptions = { settings: telemetry, dataDirectory, isServed, signal };
   return {
@@ -58,7 +62,14 @@ export async function openInstallation(config: Config, signal: AbortSignal): Pro
       const opened = await openStoreAccess(access);
       return { transfer: new TelemetryTransfer(opened), [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
     },
+    async transferFolder(backupFolder) {
+      // The embedded store has a spool of its own.
+      if (backupFolder !== undefined || telemetry.clickhouse.url === undefined) return backupFolder ?? dataDirectory;
+      claimed ??= claimFolder(dataDirectory);
+      return (await claimed).path;
+    },
     async [Symbol.asyncDispose]() {
+      await (await claimed)?.[Symbol.asyncDispose]();
       await directory?.close();
     },
   };

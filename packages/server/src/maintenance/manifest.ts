@@ -5,6 +5,8 @@ import { AppError } from "../errors.ts";
 
 export const formatVersion = 1;
 export const manifestFile = "manifest.json";
+/** In the storage until the backup is complete. */
+export const incompleteMark = ".incomplete";
 export const controlFile = "control.jsonl";
 export const configurationFile = "configuration/sounding.yaml";
 

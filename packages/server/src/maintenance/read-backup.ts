@@ -1,38 +1,57 @@
 /** Checks a backup without changing anything: its manifest, every checksum, and whether this version can restore it. */
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { AppError } from "../errors.ts";
 import { schemaVersion } from "../store/migrations.ts";
 import { columnsOf, tablesInOrder } from "../store/transfer/telemetry-transfer.ts";
 import { toControlRow, type ControlRow } from "../tenancy/control-rows.ts";
 import { knownMigrations } from "../tenancy/migrations.ts";
-import { copyFile, readManifest, requireSame, type StoredFile } from "./backup-folder.ts";
+import type { BackupStorage, ExpectedFile } from "./backup-storage.ts";
 import { configurationFile, controlFile, type Manifest, telemetryPath } from "./manifest.ts";
 
 export interface CheckOptions {
-  readonly folder: string;
+  readonly storage: BackupStorage;
   readonly signal: AbortSignal;
   readonly onChecked?: ((path: string, doneBytes: number, totalBytes: number) => void) | undefined;
 }
 
-/** @throws AppError invalid_request that says what is wrong, or the signal's reason */
-export async function checkBackup({ folder, signal, onChecked }: CheckOptions): Promise<Manifest> {
-  const manifest = await readManifest(folder);
+/** Compares all checksums. @throws AppError invalid_request that says what is wrong, or the signal's reason */
+export async function checkBackup({ storage, signal, onChecked }: CheckOptions): Promise<Manifest> {
+  const manifest = await readSupportedManifest(storage, signal);
+  const files = filesOf(manifest);
+  const totalBytes = files.reduce((sum, [, { bytes }]) => sum + bytes, 0);
+  let doneBytes = 0;
+  for (const [path, expected] of files) {
+    await storage.verify(path, expected, { signal });
+    doneBytes += expected.bytes;
+    onChecked?.(path, doneBytes, totalBytes);
+  }
+  await readControlFile(storage, manifest, signal);
+  return manifest;
+}
+
+export interface ReadBackup {
+  readonly manifest: Manifest;
+  readonly rows: readonly ControlRow[];
+}
+
+/** What a restore checks and reads before it writes anything. @throws AppError invalid_request, or the signal's reason */
+export async function openBackup(storage: BackupStorage, signal: AbortSignal): Promise<ReadBackup> {
+  const manifest = await readSupportedManifest(storage, signal);
+  await storage.verifyAll(filesOf(manifest), signal);
+  return { manifest, rows: await readControlFile(storage, manifest, signal) };
+}
+
+async function readSupportedManifest(storage: BackupStorage, signal: AbortSignal): Promise<Manifest> {
+  const manifest = await storage.readManifest(signal);
   requireSupported(manifest);
-  const files: (readonly [string, StoredFile])[] = [
+  return manifest;
+}
+
+function filesOf(manifest: Manifest): readonly ExpectedFile[] {
+  return [
     [controlFile, manifest.control],
     ...(manifest.configuration === null ? [] : [[configurationFile, manifest.configuration] as const]),
     ...(manifest.telemetry?.files ?? []).map((file) => [telemetryPath(file), file] as const),
   ];
-  const totalBytes = files.reduce((sum, [, { bytes }]) => sum + bytes, 0);
-  let doneBytes = 0;
-  for (const [path, expected] of files) {
-    requireSame(path, await copyFile(join(folder, path), undefined, signal), expected);
-    doneBytes += expected.bytes;
-    onChecked?.(path, doneBytes, totalBytes);
-  }
-  await readControlFile(folder);
-  return manifest;
 }
 
 /** @throws AppError invalid_request for a backup of a newer version */
@@ -59,8 +78,13 @@ function requireSupported({ control, server_version: version, telemetry }: Manif
 }
 
 /** @throws AppError invalid_request */
-export async function readControlFile(folder: string): Promise<ControlRow[]> {
-  const lines = (await readFile(join(folder, controlFile), "utf8")).split("\n").filter((line) => line !== "");
+async function readControlFile(
+  storage: BackupStorage,
+  { control }: Manifest,
+  signal: AbortSignal,
+): Promise<ControlRow[]> {
+  const text = (await storage.read(controlFile, control, signal)).toString("utf8");
+  const lines = text.split("\n").filter((line) => line !== "");
   return lines.map((line, index) => {
     try {
       return toControlRow(JSON.parse(line));

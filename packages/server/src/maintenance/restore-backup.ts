@@ -4,7 +4,6 @@
  * docs/adr/0043-backup-and-move.md
  */
 import { rm } from "node:fs/promises";
-import { join } from "node:path";
 import type { Config } from "../config/config.ts";
 import { AppError } from "../errors.ts";
 import type { TableName } from "../store/schema.ts";
@@ -18,16 +17,16 @@ import {
 } from "../tenancy/control-rows.ts";
 import type { ControlDatabase } from "../tenancy/control-database.ts";
 import { markInstallation } from "../tenancy/installation.ts";
-import { copyFile, requireSame } from "./backup-folder.ts";
+import type { BackupStorage } from "./backup-storage.ts";
 import type { MaintenanceProgress } from "./create-backup.ts";
 import { openInstallation, type Installation } from "./installation.ts";
 import { type Manifest, telemetryPath, type TelemetryFile } from "./manifest.ts";
-import { checkBackup, readControlFile } from "./read-backup.ts";
+import { openBackup } from "./read-backup.ts";
 import { RestoreCheckpoint } from "./restore-checkpoint.ts";
 
 export interface RestoreOptions {
   readonly config: Config;
-  readonly folder: string;
+  readonly storage: BackupStorage;
   /** Name or ID of the only organization to restore; absent: everything that the backup has. */
   readonly organization?: string | undefined;
   readonly signal: AbortSignal;
@@ -44,9 +43,8 @@ export interface Restored {
 
 /** @throws AppError, or the signal's reason */
 export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
-  const { config, folder, signal } = options;
-  const manifest = await checkBackup({ folder, signal });
-  const rows = await readControlFile(folder);
+  const { config, signal, storage } = options;
+  const { manifest, rows } = await openBackup(storage, signal);
   const organization = selectOrganization(manifest, rows, options.organization);
   await using installation = await openInstallation(config, signal);
   if (organization === undefined && installation.isServed) {
@@ -191,16 +189,16 @@ async function insertFile(
   {
     checkpoint,
     columns,
+    installation,
     options,
     organization,
     transfer,
   }: FillContext & { readonly transfer: TelemetryTransfer; readonly columns: readonly string[] },
 ): Promise<void> {
-  const { folder, signal } = options;
-  const source = join(folder, telemetryPath(file));
-  const path = transfer.inputPath(folder);
+  const { signal, storage } = options;
+  const path = transfer.inputPath(await installation.transferFolder(storage.folder));
   try {
-    requireSame(telemetryPath(file), await copyFile(source, path, signal), file);
+    await storage.verify(telemetryPath(file), file, { target: path, signal });
     const token = [checkpoint.id, telemetryPath(file)].join("-");
     await transfer.insert({ part: partOf(file), columns, path, token }, { organization: organization?.id, signal });
   } finally {

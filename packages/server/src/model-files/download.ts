@@ -9,8 +9,9 @@ import { basename, dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { AppError } from "../errors.ts";
-import { explainNoResponse, networkFailure, NoResponse } from "./network-failure.ts";
-import { proxyOf } from "./transport.ts";
+import { networkFailure } from "../network/network-failure.ts";
+import { proxyOf } from "../network/proxies.ts";
+import { explainNoResponse, NoResponse } from "./no-response.ts";
 import { requestFile, type RemoteFileInfo, type RemoteFile } from "./remote-file.ts";
 
 export interface DownloadProgress {

@@ -2,7 +2,7 @@
 import { join, resolve, sep } from "node:path";
 import { AppError } from "../errors.ts";
 import type { Downloaded, DownloadOptions, DownloadProgress, DownloadRetry } from "./download.ts";
-import type { ProxySettings } from "./transport.ts";
+import type { ProxySettings } from "../network/proxies.ts";
 
 export interface PullOptions extends Pick<DownloadOptions, "signal" | "retryPauseMs" | "idleTimeoutMs"> {
   readonly dataDirectory: string;

@@ -4,7 +4,8 @@
  */
 import { AppError } from "../errors.ts";
 import { inputLimit } from "../input-limits.ts";
-import { sendRequest, type ProxySettings } from "./transport.ts";
+import type { ProxySettings } from "../network/proxies.ts";
+import { sendRequest } from "./transport.ts";
 
 export interface RemoteFile {
   readonly url: string;

@@ -6,7 +6,7 @@ import { AppError } from "../errors.ts";
 import { isSafePath, MemberNames } from "./member-names.ts";
 import type { RepositorySource } from "./model-source.ts";
 import { readBounded, requestFile, type RemoteFile } from "./remote-file.ts";
-import { explainNoResponse } from "./network-failure.ts";
+import { explainNoResponse } from "./no-response.ts";
 import { inputLimit } from "../input-limits.ts";
 
 export interface RepositoryFile {

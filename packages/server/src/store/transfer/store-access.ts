@@ -22,6 +22,7 @@ import {
   remoteReadSettings,
 } from "../store-settings.ts";
 import type { Layout } from "../table-layout.ts";
+import { claimFolder } from "./claimed-folder.ts";
 
 export interface AccessOptions {
   readonly settings: TelemetrySettings;
@@ -50,11 +51,24 @@ export async function openStoreAccess(options: AccessOptions): Promise<StoreAcce
   const access = url === undefined ? await openEmbedded(options) : openRemote(options.settings, url);
   try {
     await untilItAnswers(access.connection, options.signal);
-    return access;
+    // The engine has created its spool folder, and removed what earlier processes left there.
+    return access.spoolDirectory === undefined ? access : await withOwnSpool(access, access.spoolDirectory);
   } catch (error) {
     await access[Symbol.asyncDispose]();
     throw error;
   }
+}
+
+async function withOwnSpool(access: StoreAccess, directory: string): Promise<StoreAccess> {
+  const claimed = await claimFolder(directory);
+  return {
+    ...access,
+    spoolDirectory: claimed.path,
+    async [Symbol.asyncDispose]() {
+      await claimed[Symbol.asyncDispose]();
+      await access[Symbol.asyncDispose]();
+    },
+  };
 }
 
 function openRemote({ clickhouse }: TelemetrySettings, url: string): StoreAccess {

@@ -1,5 +1,4 @@
-/** Explains why a download's request failed on the network, and whether another attempt may help. */
-import { AppError } from "../errors.ts";
+/** Explains why a request failed on the network, and whether another attempt may help. */
 
 export interface NetworkFailure {
   /** What happened, without a full stop. */
@@ -51,22 +50,6 @@ export function networkFailure(error: unknown, url: string, proxy: string | unde
 
 function lasting(what: string): NetworkFailure {
   return { what, passing: false };
-}
-
-/** No response arrived; the message says why. */
-export class NoResponse extends Error {
-  readonly failure: NetworkFailure;
-
-  constructor(failure: NetworkFailure, cause: unknown) {
-    super(failure.what, { cause });
-    this.failure = failure;
-  }
-}
-
-/** Throws the error for the caller. */
-export function explainNoResponse(error: unknown): never {
-  if (!(error instanceof NoResponse)) throw error;
-  throw new AppError("upstream_failed", `The download failed: ${error.failure.what}.`, { cause: error.cause });
 }
 
 function causesOf(error: unknown): Error[] {
