@@ -4,7 +4,7 @@
  */
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { AppError } from "./errors.ts";
 import type { Logger } from "./logger.ts";
@@ -39,7 +39,7 @@ export async function openDataDirectory(path: string, logger: Logger): Promise<D
 /** Undefined if another process uses the directory. @throws AppError internal if it cannot be created */
 export async function tryOpenDataDirectory(path: string, logger: Logger): Promise<DataDirectory | undefined> {
   await create(path);
-  const release = lock(path, logger);
+  const release = tryLockFile(join(path, lockFile), logger);
   if (release === undefined) return undefined;
   const holder: Holder = { pid: process.pid, host: hostname() };
   const file = join(path, holderFile);
@@ -71,10 +71,10 @@ async function create(path: string): Promise<void> {
 const busy = 5;
 
 /** @returns a function that releases the lock; undefined if another process holds it */
-function lock(path: string, logger: Logger): (() => void) | undefined {
+export function tryLockFile(path: string, logger: Logger): (() => void) | undefined {
   let database: DatabaseSync | undefined;
   try {
-    database = new DatabaseSync(join(path, lockFile), { timeout: 0 });
+    database = new DatabaseSync(path, { timeout: 0 });
     // Nothing is written, so no journal is needed next to the file.
     database.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
     return () => database!.close();
@@ -82,7 +82,10 @@ function lock(path: string, logger: Logger): (() => void) | undefined {
     database?.close();
     if ((error as { errcode?: number }).errcode !== busy) {
       // A read-only or remote file system. The control database reports what it cannot do.
-      logger.warn({ error, data_dir: path }, "the data directory cannot be locked; start no second server on it");
+      logger.warn(
+        { error, data_dir: dirname(path) },
+        "the data directory cannot be locked; start no second server on it",
+      );
       return () => {};
     }
     return undefined;

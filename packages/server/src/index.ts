@@ -20,4 +20,6 @@ export type { PulledFile } from "./model-files/pull-options.ts";
 export { createBackup, type MaintenanceProgress } from "./maintenance/create-backup.ts";
 export { checkBackup } from "./maintenance/read-backup.ts";
 export { restoreBackup } from "./maintenance/restore-backup.ts";
+export { checkMove } from "./maintenance/check-move.ts";
+export { moveInstallation } from "./maintenance/move-installation.ts";
 export { migrateInstallation } from "./maintenance/migrate-installation.ts";
