@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import type { Config } from "../config/config.ts";
 import { AppError } from "../errors.ts";
-import { openControlDatabase } from "../tenancy/control-database.ts";
+import { type ControlDatabase, openControlDatabase } from "../tenancy/control-database.ts";
 import { readControlRows } from "../tenancy/control-rows.ts";
 import { requireNotMoved } from "../tenancy/move-record.ts";
 import { openSource } from "./copy-until-stopped.ts";
@@ -64,13 +64,18 @@ async function telemetryLeft(source: Installation, checkpoint: MoveCheckpoint, s
 }
 
 async function controlRows(config: Config, signal: AbortSignal): Promise<number> {
-  const control = await openMigrated(config);
-  return (await readControlRows(control, undefined, signal).finally(() => control.close())).length;
+  await using control = await openMigrated(config);
+  return (await readControlRows(control.database, undefined, signal)).length;
 }
 
-function openMigrated(config: Config): ReturnType<typeof openControlDatabase> {
+interface OpenControl extends AsyncDisposable {
+  readonly database: ControlDatabase;
+}
+
+async function openMigrated(config: Config): Promise<OpenControl> {
   const { controlUrl, dataDirectory } = databaseSettings(config);
-  return openControlDatabase({ url: controlUrl, dataDirectory, isMigrated: true });
+  const database = await openControlDatabase({ url: controlUrl, dataDirectory, isMigrated: true });
+  return { database, [Symbol.asyncDispose]: () => database.close() };
 }
 
 async function checkTarget(plan: MovePlan, checkpoint: MoveCheckpoint, signal: AbortSignal): Promise<void> {
@@ -103,6 +108,6 @@ async function requireEmptyControl(to: Config, target: Installation): Promise<vo
   const { applied } = await target.migrations();
   // The first one creates the table of organizations.
   if (applied.length === 0) return;
-  const control = await openMigrated(to);
-  await requireNoOrganization(control).finally(() => control.close());
+  await using control = await openMigrated(to);
+  await requireNoOrganization(control.database);
 }

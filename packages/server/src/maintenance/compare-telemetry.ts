@@ -70,15 +70,16 @@ function isCompared({ checkpoint, part, source, target }: PartStates): boolean {
 
 async function comparePart(move: TelemetryMove, part: TablePart, isServed: boolean): Promise<void> {
   const { checkpoint, signal, source, target } = move;
-  const name = nameOf(part);
+  const stateOf = async ({ partitions }: TelemetryMove["source"]): Promise<StoredPartition | undefined> =>
+    (await partitions.list(signal, part))[0];
   let isCopiedAgain = false;
   for (let changes = 0; changes < maximumChanges;) {
     signal.throwIfAborted();
-    const before = (await partitionsOf(source, signal)).get(name);
+    const before = await stateOf(source);
     if (isServed && !isSame(checkpoint.copied(part), before)) return;
-    const targetBefore = (await partitionsOf(target, signal)).get(name);
+    const targetBefore = await stateOf(target);
     const { difference, rows } = await untilSame(move, part);
-    const after = (await partitionsOf(source, signal)).get(name);
+    const after = await stateOf(source);
     if (!isSame(before, after)) {
       if (isServed) return;
       changes += 1;
@@ -99,7 +100,10 @@ async function comparePart(move: TelemetryMove, part: TablePart, isServed: boole
     isCopiedAgain = true;
     await copyAgain(move, part, before);
   }
-  throw new AppError("internal", `The source changes while ${name} is compared, although its server is stopped.`);
+  throw new AppError(
+    "internal",
+    `The source changes while ${nameOf(part)} is compared, although its server is stopped.`,
+  );
 }
 
 interface Compared {

@@ -2,7 +2,7 @@
 import { sleep } from "../abort.ts";
 import { AppError } from "../errors.ts";
 import { schemaVersion } from "../store/migrations.ts";
-import { StoreError } from "../store/store-error.ts";
+import { isStoreFailure } from "../store/transfer/store-access.ts";
 import { compareTelemetry } from "./compare-telemetry.ts";
 import { type Installation, type OpenTelemetryStore, requireCurrentTelemetry } from "./installation.ts";
 import { copyNewRows, newRows, type TelemetryMove } from "./move-telemetry.ts";
@@ -62,8 +62,7 @@ export async function copyUntilStopped(wait: StopWait): Promise<Installation> {
 
 /** Whether the store failed, or files that its engine removes when it starts are gone. */
 function mayPass(error: unknown): boolean {
-  const { cause, code } = error as NodeJS.ErrnoException;
-  return cause instanceof StoreError || code === "ENOENT";
+  return isStoreFailure(error) || (error as NodeJS.ErrnoException).code === "ENOENT";
 }
 
 /** Resolves with the number of rows that have arrived since the pass began. */

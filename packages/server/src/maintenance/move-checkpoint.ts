@@ -58,7 +58,7 @@ export class MoveCheckpoint {
 
   /** The checkpoint of a move to other databases counts as none. @throws AppError if the databases were moved elsewhere */
   static async open(plan: MovePlan): Promise<MoveCheckpoint> {
-    const before = (await readMoveRecord(plan.fromDirectory)) as Content | undefined;
+    const before: Content | undefined = await readMoveRecord(plan.fromDirectory);
     return new MoveCheckpoint(plan, before !== undefined && isOf(before, plan) ? before : undefined);
   }
 

@@ -53,10 +53,7 @@ export async function moveInstallation(options: MoveOptions): Promise<Moved> {
   await using target = await openTarget(plan, signal);
   await using stack = new AsyncDisposableStack();
   const store = plan.movesTelemetry ? stack.use(await target.openTelemetry()) : undefined;
-  if (plan.movesControl && !checkpoint.controlBegun) {
-    const control = await target.openControl();
-    await requireNoOrganization(control).finally(() => control.close());
-  }
+  if (plan.movesControl && !checkpoint.controlBegun) await requireEmptyControl(target);
   if (store !== undefined) await prepareStore(store, checkpoint, signal);
   await checkpoint.begin();
   const scratch = join(plan.fromDirectory, "move");
@@ -97,6 +94,12 @@ async function openTarget(plan: MovePlan, signal: AbortSignal): Promise<Installa
   if (!target.isServed) return target;
   await target[Symbol.asyncDispose]();
   throw new AppError("conflict", `A server runs on the new data directory ${plan.toDirectory}. Stop it.`);
+}
+
+/** @throws AppError conflict */
+async function requireEmptyControl(target: Installation): Promise<void> {
+  await using stack = new AsyncDisposableStack();
+  await requireNoOrganization(stack.adopt(await target.openControl(), (each) => each.close()));
 }
 
 /** @throws AppError conflict if the store has rows that are not of this move */

@@ -53,8 +53,8 @@ export class StorePartitions {
     return this.#access.layout.cluster !== undefined;
   }
 
-  /** Those that have rows. */
-  async list(signal: AbortSignal): Promise<StoredPartition[]> {
+  /** Those that have rows. @param only one of them */
+  async list(signal: AbortSignal, only?: TablePart): Promise<StoredPartition[]> {
     const { connection, layout, readSettings: settings } = this.#access;
     const { cluster } = layout;
     const parts = cluster === undefined ? "system.parts" : "clusterAllReplicas({cluster:String}, system.parts)";
@@ -62,9 +62,11 @@ export class StorePartitions {
     const text = `SELECT table, partition_id, toString(max_block_number), splitByChar('_', name)[5],
   toUnixTimestamp(delete_ttl_info_min), toString(rows), toString(bytes_on_disk)
 FROM ${parts} WHERE active AND rows > 0 AND database = currentDatabase() AND table IN {tables:Array(String)}
-FORMAT JSONCompactEachRow`;
-    const names = new Map(tablesInOrder.map((table) => [storedName(table, layout), table]));
+${only === undefined ? "" : "AND partition_id = {partition:String}"} FORMAT JSONCompactEachRow`;
+    const listed = only === undefined ? tablesInOrder : [only.table];
+    const names = new Map(listed.map((table) => [storedName(table, layout), table]));
     const parameters = new Map([["tables", bind.texts([...names.keys()]).encoded]]);
+    if (only !== undefined) parameters.set("partition", bind.text(partitionOf(only)).encoded);
     if (cluster !== undefined) parameters.set("cluster", bind.text(cluster).encoded);
     const read = { text, parameters, settings, signal, timeoutMs: listTimeoutMs };
     const rows = await answerRows<FileRow>(connection, read).catch((error: unknown) => {
@@ -107,7 +109,7 @@ FORMAT JSONCompactEachRow`;
     const names = part.table === "spans" ? ["spans", "trace_index"] : [part.table];
     for (const name of names) {
       const text = `ALTER TABLE ${storedName(name, layout)}${onCluster(layout)} DROP PARTITION ID {partition:String}`;
-      const parameters = new Map([["partition", bind.text(part.day?.replaceAll("-", "") ?? "all").encoded]]);
+      const parameters = new Map([["partition", bind.text(partitionOf(part)).encoded]]);
       const command = { text, parameters, settings: {}, signal, timeoutMs: statementTimeoutMs };
       await answerText(connection, command).catch((error: unknown) => {
         signal.throwIfAborted();
@@ -115,6 +117,11 @@ FORMAT JSONCompactEachRow`;
       });
     }
   }
+}
+
+/** The store's name of the partition. */
+function partitionOf({ day }: TablePart): string {
+  return day?.replaceAll("-", "") ?? "all";
 }
 
 type FileRow = [table: string, partition: string, block: string, mutation: string, ...numbers: FileNumbers];
