@@ -36,6 +36,7 @@ const notRun: Readonly<Record<string, string>> = {
   "export LOKI_ADDR": "logcli has no package that tests could install",
   "sounding backup": "needs an installation of its own; test/backup.test.ts has several",
   "sounding restore": "needs an installation of its own; test/backup.test.ts has several",
+  "sounding move": "needs an installation of its own; test/move.test.ts has several",
   "sounding migrate": "needs an installation of its own; test/backup.test.ts has several",
   "sounding demo --clear": "runs last, in packages/cli/test/demo.test.ts",
 };

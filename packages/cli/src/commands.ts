@@ -25,6 +25,7 @@ export const commands: readonly CommandEntry[] = [
   { name: "delete", load: async () => (await import("./commands/delete.ts")).deleteCommand },
   { name: "backup", load: async () => (await import("./commands/backup.ts")).backupCommand },
   { name: "restore", load: async () => (await import("./commands/restore.ts")).restoreCommand },
+  { name: "move", load: async () => (await import("./commands/move.ts")).moveCommand },
   { name: "migrate", load: async () => (await import("./commands/migrate.ts")).migrateCommand },
   { name: "doctor", load: async () => (await import("./commands/doctor.ts")).doctorCommand },
   { name: "completion", load: async () => (await import("./commands/completion.ts")).completionCommand },

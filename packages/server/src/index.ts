@@ -24,4 +24,6 @@ export type { ProxySettings } from "./network/proxies.ts";
 export { createBackup, type MaintenanceProgress } from "./maintenance/create-backup.ts";
 export { checkBackup } from "./maintenance/read-backup.ts";
 export { restoreBackup } from "./maintenance/restore-backup.ts";
+export { checkMove } from "./maintenance/check-move.ts";
+export { moveInstallation } from "./maintenance/move-installation.ts";
 export { migrateInstallation } from "./maintenance/migrate-installation.ts";

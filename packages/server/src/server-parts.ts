@@ -18,6 +18,7 @@ import type { StoreSharing } from "./store/store-sharing.ts";
 import { bootstrap, type InitialCredentials } from "./tenancy/bootstrap.ts";
 import { openControlDatabase, type ControlDatabase } from "./tenancy/control-database.ts";
 import { markInstallation, requireKnownInstallation } from "./tenancy/installation.ts";
+import { requireNotMoved } from "./tenancy/move-record.ts";
 
 /** What serves OTLP/gRPC on a port of its own. */
 interface GrpcListener {
@@ -70,8 +71,10 @@ export async function openOwnDirectory({ config, logger }: OpenOptions, bound: A
  * @throws AppError
  */
 export async function openOwnDatabase({ config, onFirstStart }: OpenOptions, bound: Address) {
-  const { storage } = config;
+  const { storage, telemetry } = config;
   const dataDirectory = resolve(storage.data_dir);
+  const store = telemetry.enabled ? telemetry.clickhouse : undefined;
+  await requireNotMoved({ dataDirectory, controlUrl: storage.database_url, telemetry: store });
   const control = await openControlDatabase({ url: storage.database_url, dataDirectory });
   try {
     await requireKnownInstallation(control, { dataDirectory, acceptEmptyDatabase: storage.accept_empty_database });

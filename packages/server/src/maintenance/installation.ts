@@ -7,6 +7,7 @@ import { AppError } from "../errors.ts";
 import { silentLogger } from "../logger.ts";
 import { openStoreAccess, type AccessOptions } from "../store/transfer/store-access.ts";
 import { claimFolder, type ClaimedFolder } from "../store/transfer/claimed-folder.ts";
+import { StorePartitions } from "../store/transfer/store-partitions.ts";
 import { drainJournal } from "../store/transfer/drain-journal.ts";
 import { TelemetryTransfer } from "../store/transfer/telemetry-transfer.ts";
 import {
@@ -16,6 +17,7 @@ import {
   type ControlDatabaseOptions,
 } from "../tenancy/control-database.ts";
 import type { MigrationState } from "../tenancy/migrations.ts";
+import { type DatabaseSettings, requireNotMoved } from "../tenancy/move-record.ts";
 
 export interface Installation extends AsyncDisposable {
   readonly dataDirectory: string;
@@ -35,32 +37,58 @@ export interface Installation extends AsyncDisposable {
   transferFolder(backupFolder: string | undefined): Promise<string>;
 }
 
-interface OpenTelemetryStore extends AsyncDisposable {
+export interface OpenTelemetryStore extends AsyncDisposable {
   readonly transfer: TelemetryTransfer;
+  readonly partitions: StorePartitions;
+}
+
+interface InstallationUse {
+  /** Whether it is the source or the target of a move: others may not use databases that are being moved or were moved. */
+  readonly isMoved?: boolean;
+  /** Whether the caller has locked the data directory. */
+  readonly isLocked?: boolean;
+}
+
+export function databaseSettings({ storage, telemetry }: Config): DatabaseSettings {
+  return {
+    dataDirectory: resolve(storage.data_dir),
+    controlUrl: storage.database_url,
+    telemetry: telemetry.enabled ? telemetry.clickhouse : undefined,
+  };
 }
 
 /** @throws AppError */
-export async function openInstallation(config: Config, signal: AbortSignal): Promise<Installation> {
+export async function openInstallation(
+  config: Config,
+  signal: AbortSignal,
+  { isLocked = false, isMoved = false }: InstallationUse = {},
+): Promise<Installation> {
   const { storage, telemetry } = config;
   const dataDirectory = resolve(storage.data_dir);
-  const directory = await tryOpenDataDirectory(dataDirectory, silentLogger);
-  const isServed = directory === undefined;
+  if (!isMoved) await requireNotMoved(databaseSettings(config));
+  const directory = isLocked ? undefined : await tryOpenDataDirectory(dataDirectory, silentLogger);
+  const isServed = directory === undefined && !isLocked;
   let claimed: Promise<ClaimedFolder> | undefined;
   const database: ControlDatabaseOptions = { url: storage.database_url, dataDirectory };
   const access: AccessOptions = { settings: telemetry, dataDirectory, isServed, signal };
   return {
     dataDirectory,
     hasTelemetry: telemetry.enabled,
-    hasStore:
-      telemetry.enabled &&
-      (telemetry.clickhouse.url !== undefined || existsSync(join(dataDirectory, "telemetry/clickhouse"))),
+    get hasStore() {
+      if (!telemetry.enabled || telemetry.clickhouse.url !== undefined) return telemetry.enabled;
+      return existsSync(join(dataDirectory, "telemetry/clickhouse"));
+    },
     isServed,
     migrations: () => controlMigrations(database),
     openControl: () => openControlDatabase(database),
     drainJournal: () => drainJournal(access, silentLogger),
     async openTelemetry() {
       const opened = await openStoreAccess(access);
-      return { transfer: new TelemetryTransfer(opened), [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
+      return {
+        transfer: new TelemetryTransfer(opened),
+        partitions: new StorePartitions(opened),
+        [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
+      };
     },
     async transferFolder(backupFolder) {
       // The embedded store has a spool of its own.

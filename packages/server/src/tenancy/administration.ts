@@ -2,6 +2,7 @@
  * The admin API without a server, for processes that can open the control database: the same operations, checks and
  * responses as over HTTP, with an operator's permissions.
  */
+import { resolve } from "node:path";
 import { validate } from "../api/validate.ts";
 import { Cancellation } from "../cancellation.ts";
 import { AppError } from "../errors.ts";
@@ -12,6 +13,7 @@ import { MemoryBudget } from "../memory-budget.ts";
 import { Scope } from "../tenant.ts";
 import { openControlDatabase, type ControlDatabaseOptions } from "./control-database.ts";
 import { requireKnownInstallation } from "./installation.ts";
+import { requireNotMoved } from "./move-record.ts";
 import { recordedUsage } from "./recorded-usage.ts";
 import { tenancyRoutes } from "./routes.ts";
 
@@ -32,8 +34,10 @@ export interface AdministrationOptions extends ControlDatabaseOptions {
   readonly limits?: DefaultLimits | undefined;
 }
 
-/** @throws AppError as `openControlDatabase` and `requireKnownInstallation` */
+/** @throws AppError as `openControlDatabase`, `requireKnownInstallation` and `requireNotMoved` */
 export async function openAdministration(options: AdministrationOptions): Promise<Administration> {
+  const { dataDirectory, url: controlUrl } = options;
+  await requireNotMoved({ dataDirectory: resolve(dataDirectory), controlUrl, telemetry: undefined });
   const control = await openControlDatabase(options);
   try {
     await requireKnownInstallation(control, {

@@ -163,9 +163,18 @@ function invalid(reason: string): AppError {
   return new AppError("invalid_request", `The copy of the control database is invalid. ${reason}`);
 }
 
-/** @throws AppError conflict if the database has organizations, invalid_request if the rows contradict each other */
-export function writeAllControlRows(control: ControlDatabase, rows: readonly ControlRow[]): Promise<void> {
+/**
+ * @param replaces whether the rows of the database go first
+ * @throws AppError conflict if the database has organizations, invalid_request if the rows contradict each other
+ */
+export function writeAllControlRows(
+  control: ControlDatabase,
+  rows: readonly ControlRow[],
+  { replaces = false } = {},
+): Promise<void> {
   return control.change(async (transaction) => {
+    const removed = ["sessions", "sign_in_codes", ...copiedTables.toReversed()] as const;
+    if (replaces) for (const table of removed) await transaction.deleteFrom(table).execute();
     const any = await transaction.selectFrom("organizations").select("id").limit(1).executeTakeFirst();
     if (any !== undefined) throw new AppError("conflict", notEmpty);
     for (const table of copiedTables) await insertRows(transaction, table, valuesOf(rows, table));

@@ -180,3 +180,8 @@ export function toAccessError(error: unknown, done: string): unknown {
   const hint = error.code !== undefined && diskCodes.has(error.code) ? " The disk may be full." : "";
   return new AppError("internal", `The telemetry store cannot be ${done}: ${error.message}${hint}`, { cause: error });
 }
+
+/** Whether the error is one of `toAccessError` for a store that failed or cannot be reached. */
+export function isStoreFailure(error: unknown): boolean {
+  return error instanceof AppError && error.cause instanceof StoreError;
+}

@@ -37,6 +37,8 @@ export interface PartRows {
 export interface TransferOptions {
   /** Only this organization's rows. */
   readonly organization?: string | undefined;
+  /** Only rows that files with higher numbers have. They may have rows of earlier blocks, too. */
+  readonly afterBlock?: number | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -139,27 +141,33 @@ GROUP BY part_day, organization ORDER BY part_day, organization FORMAT JSONCompa
   /** Writes a part's rows to a new file and calls the function with its path; the file is removed afterwards. */
   async exported<Result>(
     part: TablePart,
-    { organization, signal }: TransferOptions,
+    { afterBlock, organization, signal }: TransferOptions,
     work: (path: string) => Promise<Result>,
     directory: string,
   ): Promise<Result> {
     const { connection, readSettings, spoolDirectory } = this.#access;
     const path = join(spoolDirectory ?? directory, randomUUID());
     const columns = columnsOf(part.table);
-    const select = `SELECT ${columns.join(", ")} FROM ${part.table} FINAL WHERE ${conditionOf(part, organization)}`;
-    const parameters = parametersOf({ organization, day: part.day });
+    const select = `SELECT ${columns.join(", ")} FROM ${part.table} FINAL WHERE ${conditionOf(part, organization, afterBlock)}`;
+    const block = afterBlock === undefined ? undefined : String(afterBlock);
+    const bound = { organization, block, day: part.day };
     try {
       if (spoolDirectory === undefined) {
         const text = `${select} FORMAT Native`;
         const limited = AbortSignal.any([signal, AbortSignal.timeout(statementTimeoutMs)]);
-        const bytes = await connection.read({ text, parameters, settings: readSettings, signal: limited });
+        const bytes = await connection.read({
+          text,
+          parameters: parametersOf(bound),
+          settings: readSettings,
+          signal: limited,
+        });
         await pipeline(Readable.from(bytes), createZstdCompress(), createWriteStream(path, { mode: 0o600 }), {
           signal,
         });
       } else {
         await answerText(connection, {
           text: `INSERT INTO FUNCTION file({path:String}, 'Native', {structure:String}, 'zstd') ${select}`,
-          parameters: parametersOf({ organization, day: part.day, path, structure: structureOf(part.table, columns) }),
+          parameters: parametersOf({ ...bound, path, structure: structureOf(part.table, columns) }),
           settings: { ...readSettings, engine_file_truncate_on_insert: 1 },
           signal,
           timeoutMs: statementTimeoutMs,
@@ -245,8 +253,10 @@ export function nameOf({ day, table }: TablePart): string {
   return day === undefined ? table : `${table} of ${day}`;
 }
 
-function conditionOf({ day, table }: TablePart, organization: string | undefined): string {
+function conditionOf({ day, table }: TablePart, organization: string | undefined, afterBlock?: number): string {
   const conditions = [
+    // Files are named <partition>_<first block>_<last block>_….
+    ...(afterBlock === undefined ? [] : ["toUInt64OrZero(splitByChar('_', _part)[3]) > {block:UInt64}"]),
     ...(organization === undefined ? [] : [`organization = {${tenantParameter}:String}`]),
     ...(day === undefined ? [] : [`toDate(${definitionOf(table).timeColumn}) = {day:Date}`]),
   ];
