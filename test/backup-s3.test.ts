@@ -9,6 +9,7 @@ import { Readable, Writable } from "node:stream";
 import { after, afterEach, before, describe, test } from "node:test";
 import { run } from "../packages/cli/src/run.ts";
 import type { Outcome } from "../packages/cli/test/run-sounding.ts";
+import { remotePassword, startRemoteServer } from "../packages/server/test/store/remote-server.ts";
 import type { BackupStorage } from "../packages/server/src/maintenance/backup-storage.ts";
 import { openBackupStorage } from "../packages/server/src/maintenance/open-backup-storage.ts";
 import { parseS3Location } from "../packages/server/src/object-storage/s3-location.ts";
@@ -174,8 +175,21 @@ describe("backups in S3", { skip: noS3, timeout: 300_000 }, () => {
         await compare(server.url, keys[1], acmeAnswers);
         assert.deepEqual(await allObjects(server.url, keys[2]), objects);
       }
+      await using clickhouse = await startRemoteServer();
+      const remote = {
+        ...environment("remote"),
+        SOUNDING_CLICKHOUSE_URL: clickhouse.url,
+        SOUNDING_CLICKHOUSE_PASSWORD: remotePassword,
+      };
+      await succeeds(["restore", one], remote);
+      const again = newLocation();
+      await succeeds(["backup", again], remote);
+      assert.deepEqual(
+        (await readdir(join(folder, "remote"))).filter((name) => name.startsWith("transfer-")),
+        [],
+      );
       await using server = await serveInstallation(environment("third"), configFile);
-      await succeeds(["restore", one], environment("third"));
+      await succeeds(["restore", again, "-o", "acme"], environment("third"));
       await compare(server.url, keys[1], acmeAnswers);
       assert.deepEqual(await readdir(join(folder, "third/telemetry/spool")), []);
     });
