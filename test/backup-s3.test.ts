@@ -251,18 +251,18 @@ describe("backups in S3", { skip: noS3, timeout: 300_000 }, () => {
     const source = join(folder, "source");
     before(() => writeFile(source, content));
 
-    const open = (location: string, idleTimeoutMs = 30_000): BackupStorage =>
+    const open = (location: string, idleTimeoutMs = 30_000, isProxied = false): BackupStorage =>
       openBackupStorage({
         location,
         partBytes,
         timing: { retryPauseMs: 5, idleTimeoutMs },
         s3: () => ({
           region: "eu-central-1",
-          endpoint: s3.endpoint,
+          endpoint: isProxied ? "http://storage.test" : s3.endpoint,
           accessKeyId: credentials.id,
           secretAccessKey: credentials.secret,
           sessionToken: credentials.token,
-          proxies: undefined,
+          proxies: isProxied ? { http: s3.endpoint, https: undefined, except: undefined } : undefined,
         }),
       });
     /** Fails the first of the requests that match. */
@@ -337,6 +337,12 @@ describe("backups in S3", { skip: noS3, timeout: 300_000 }, () => {
         assert.equal(failed, 1);
       });
     }
+
+    test("and go through a proxy", async () => {
+      await using storage = open(newLocation(), 30_000, true);
+      await roundTrip(storage);
+      assert.equal(s3.exchanges.at(-1)!.headers.host, "storage.test");
+    });
 
     test("and continue a download that was cut, at its place", async () => {
       onceFor(isRead, async (_, response, forward) => {
