@@ -361,7 +361,10 @@ describe("backups in S3", { skip: noS3, timeout: 300_000 }, () => {
     });
 
     test("and give up a connection that is silent, and try again", async () => {
-      onceFor(isRead, (_, response) => Boolean(response.writeHead(200, { "content-length": 100 }).write("x")));
+      onceFor(isRead, (_, response) => {
+        response.writeHead(200, { "content-length": 100 }).write("x");
+        return true;
+      });
       await using storage = open(newLocation(), 1000);
       await storage.begin(signal);
       const stored = await storage.add(path, source, signal);
