@@ -9,6 +9,7 @@ import { Readable, Writable } from "node:stream";
 import { after, afterEach, before, describe, test } from "node:test";
 import { run } from "../packages/cli/src/run.ts";
 import type { Outcome } from "../packages/cli/test/run-sounding.ts";
+import { remotePassword, startRemoteServer } from "../packages/server/test/store/remote-server.ts";
 import type { BackupStorage } from "../packages/server/src/maintenance/backup-storage.ts";
 import { openBackupStorage } from "../packages/server/src/maintenance/open-backup-storage.ts";
 import { parseS3Location } from "../packages/server/src/object-storage/s3-location.ts";
@@ -174,8 +175,21 @@ describe("backups in S3", { skip: noS3, timeout: 300_000 }, () => {
         await compare(server.url, keys[1], acmeAnswers);
         assert.deepEqual(await allObjects(server.url, keys[2]), objects);
       }
+      await using clickhouse = await startRemoteServer();
+      const remote = {
+        ...environment("remote"),
+        SOUNDING_CLICKHOUSE_URL: clickhouse.url,
+        SOUNDING_CLICKHOUSE_PASSWORD: remotePassword,
+      };
+      await succeeds(["restore", one], remote);
+      const again = newLocation();
+      await succeeds(["backup", again], remote);
+      assert.deepEqual(
+        (await readdir(join(folder, "remote"))).filter((name) => name.startsWith("transfer-")),
+        [],
+      );
       await using server = await serveInstallation(environment("third"), configFile);
-      await succeeds(["restore", one], environment("third"));
+      await succeeds(["restore", again, "-o", "acme"], environment("third"));
       await compare(server.url, keys[1], acmeAnswers);
       assert.deepEqual(await readdir(join(folder, "third/telemetry/spool")), []);
     });
@@ -237,18 +251,18 @@ describe("backups in S3", { skip: noS3, timeout: 300_000 }, () => {
     const source = join(folder, "source");
     before(() => writeFile(source, content));
 
-    const open = (location: string, idleTimeoutMs = 30_000): BackupStorage =>
+    const open = (location: string, idleTimeoutMs = 30_000, isProxied = false): BackupStorage =>
       openBackupStorage({
         location,
         partBytes,
         timing: { retryPauseMs: 5, idleTimeoutMs },
         s3: () => ({
           region: "eu-central-1",
-          endpoint: s3.endpoint,
+          endpoint: isProxied ? "http://storage.test" : s3.endpoint,
           accessKeyId: credentials.id,
           secretAccessKey: credentials.secret,
           sessionToken: credentials.token,
-          proxies: undefined,
+          proxies: isProxied ? { http: s3.endpoint, https: undefined, except: undefined } : undefined,
         }),
       });
     /** Fails the first of the requests that match. */
@@ -324,6 +338,12 @@ describe("backups in S3", { skip: noS3, timeout: 300_000 }, () => {
       });
     }
 
+    test("and go through a proxy", async () => {
+      await using storage = open(newLocation(), 30_000, true);
+      await roundTrip(storage);
+      assert.equal(s3.exchanges.at(-1)!.headers.host, "storage.test");
+    });
+
     test("and continue a download that was cut, at its place", async () => {
       onceFor(isRead, async (_, response, forward) => {
         const { body, headers } = await forward();
@@ -341,7 +361,10 @@ describe("backups in S3", { skip: noS3, timeout: 300_000 }, () => {
     });
 
     test("and give up a connection that is silent, and try again", async () => {
-      onceFor(isRead, (_, response) => Boolean(response.writeHead(200, { "content-length": 100 }).write("x")));
+      onceFor(isRead, (_, response) => {
+        response.writeHead(200, { "content-length": 100 }).write("x");
+        return true;
+      });
       await using storage = open(newLocation(), 1000);
       await storage.begin(signal);
       const stored = await storage.add(path, source, signal);

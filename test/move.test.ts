@@ -49,7 +49,7 @@ async function configure(name: string, { clickhouseUrl, databaseUrl, directory }
   return file;
 }
 
-const patienceMs = 120_000;
+const patienceMs = 240_000;
 
 async function until(what: string, condition: () => Promise<boolean> | boolean): Promise<void> {
   const end = performance.now() + patienceMs;
@@ -111,7 +111,7 @@ class Load {
   }
 }
 
-describe("sounding move", { skip: noPostgres ?? false, timeout: 300_000 }, () => {
+describe("sounding move", { skip: noPostgres ?? false, timeout: 600_000 }, () => {
   let postgres: PostgresServer;
   let clickhouse: RemoteServer;
   before(async () => {

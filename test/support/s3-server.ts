@@ -107,7 +107,9 @@ export async function startS3Server(): Promise<S3Server> {
     void answer(incoming, response).catch(() => response.destroy());
   });
   const answer = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const { headers, method = "", url: target = "" } = incoming;
+    const { headers, method = "", url = "" } = incoming;
+    // As a proxy, the endpoint gets whole URLs.
+    const target = url.replace(/^http:\/\/[^/]+/, "");
     const body = await buffer(incoming);
     if (
       !isSignedWith({ method, target, headers }, credentials.secret) ||

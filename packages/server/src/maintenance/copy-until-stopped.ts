@@ -18,10 +18,12 @@ export interface StopWait {
   readonly onReady: (rowsLeft: number) => void;
 }
 
-/** A pass that copies no more rows is the last one before the server is to be stopped. */
+/** While no more rows are left, the server may be stopped. */
 const fewRows = 20_000;
 /** If rows arrive faster than they are copied. */
 const maximumPasses = 10;
+/** Days end while the command waits. To compare the current one would be in vain. */
+const comparisonIntervalMs = 600_000;
 const pauseMs = 500;
 /** How long the source or the target may fail: the engine of a server that stops ends before the server does. */
 const patienceMs = 60_000;
@@ -30,6 +32,7 @@ const patienceMs = 60_000;
 export async function copyUntilStopped(wait: StopWait): Promise<Installation> {
   const { onReady, open, signal, telemetry, waitMs } = wait;
   let passes = 0;
+  let comparedMs = -Infinity;
   let readyMs: number | undefined;
   let failingMs: number | undefined;
   for (;;) {
@@ -45,16 +48,21 @@ export async function copyUntilStopped(wait: StopWait): Promise<Installation> {
     }
     try {
       passes += 1;
-      const left = telemetry === undefined ? 0 : await copyOnce(installation, telemetry, readyMs === undefined);
+      let left = telemetry === undefined ? 0 : await copyOnce(installation, telemetry, false);
+      const isNear = left <= fewRows || passes >= maximumPasses;
+      if (telemetry !== undefined && isNear && performance.now() - comparedMs >= comparisonIntervalMs) {
+        left = await copyOnce(installation, telemetry, true);
+        comparedMs = performance.now();
+      }
       failingMs = undefined;
-      if (readyMs === undefined && (left <= fewRows || passes >= maximumPasses)) {
+      if (isNear && readyMs === undefined) {
         readyMs = performance.now();
         onReady(left);
       }
     } catch (error) {
       signal.throwIfAborted();
-      failingMs ??= nowMs;
-      if (nowMs - failingMs > patienceMs || !mayPass(error)) throw error;
+      failingMs ??= performance.now();
+      if (performance.now() - failingMs > patienceMs || !mayPass(error)) throw error;
     }
     if (readyMs !== undefined || failingMs !== undefined) await sleep(pauseMs, signal);
   }
@@ -65,7 +73,7 @@ function mayPass(error: unknown): boolean {
   return isStoreFailure(error) || (error as NodeJS.ErrnoException).code === "ENOENT";
 }
 
-/** Resolves with the number of rows that have arrived since the pass began. */
+/** Resolves with the number of rows that have arrived meanwhile. */
 async function copyOnce(
   installation: Installation,
   telemetry: Omit<TelemetryMove, "source">,
@@ -75,8 +83,8 @@ async function copyOnce(
   if (!installation.hasStore) return 0;
   await using source = await openSource(installation, signal);
   const move = { ...telemetry, source };
-  const copied = await copyNewRows(move);
-  if (compares && copied <= fewRows) await compareTelemetry(move, { isServed: true });
+  await copyNewRows(move);
+  if (compares) await compareTelemetry(move, { isServed: true });
   const left = newRows(await source.partitions.list(signal), checkpoint);
   return left.reduce((sum, { rows }) => sum + rows, 0);
 }
