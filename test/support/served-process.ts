@@ -40,8 +40,9 @@ export async function serveProcess(
   { script = command, nodeOptions = [], channel = false, data }: ServedOptions = {},
 ): Promise<ServedProcess> {
   const dataDirectory = data ?? (await mkdtemp(join(tmpdir(), "sounding-process-")));
-  // A test installs nothing on the machine on which it runs.
-  const own = { PATH: process.env["PATH"], SOUNDING_INSTALL: "false" };
+  // A test installs nothing on the machine on which it runs. Servers of all tests share compiled modules.
+  const compiled = join(repository, "node_modules/.cache/compiled");
+  const own = { PATH: process.env["PATH"], SOUNDING_INSTALL: "false", NODE_COMPILE_CACHE: compiled };
   const args = [...nodeOptions, script, "serve", "--port", "0", "--data-dir", dataDirectory];
   const child = spawn(process.execPath, args, {
     cwd: repository,

@@ -81,7 +81,7 @@ function DeletionTable({
   readonly withOrganization?: boolean;
 }) {
   // The page of each has the others.
-  const onNarrow = ["What", "Requested", "Gone from the disk"];
+  const onNarrow = new Set(["What", "Requested", "Gone from the disk"]);
   const titles = ["What", "Requested", "Rows", "Gone from queries", "Gone from the disk"];
   if (withOrganization) titles.splice(1, 0, "Organization");
   return (
@@ -90,7 +90,7 @@ function DeletionTable({
         <thead>
           <tr>
             {titles.map((title) => (
-              <th key={title} scope="col" class={onNarrow.includes(title) ? "" : "administration-wide"}>
+              <th key={title} scope="col" class={onNarrow.has(title) ? "" : "administration-wide"}>
                 {title}
               </th>
             ))}
