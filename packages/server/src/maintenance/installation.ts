@@ -43,7 +43,7 @@ export async function openInstallation(config: Config, signal: AbortSignal): Pro
   const directory = await tryOpenDataDirectory(dataDirectory, silentLogger);
   const isServed = directory === undefined;
   const database: ControlDatabaseOptions = { url: storage.database_url, dataDirectory };
-  const access: AccessOptions = { settings: telemetry, dataDirectory, isServed, signal };
+  const access: AccessOptions = { settings: telemetry, dataDirectory, isServed, logger: silentLogger, signal };
   return {
     dataDirectory,
     hasTelemetry: telemetry.enabled,

@@ -7,9 +7,11 @@ import { join } from "node:path";
 import { sleep } from "../../abort.ts";
 import type { TelemetrySettings } from "../../config/telemetry.ts";
 import { AppError } from "../../errors.ts";
+import type { Logger } from "../../logger.ts";
 import { type Connection, createConnection, type Settings } from "../connection.ts";
 import { EngineAbsentError, startEngineProcess } from "../embedded/engine-process.ts";
 import { socketPathFor } from "../embedded/socket-path.ts";
+import { addressesOf, connectRemote, remoteLayout } from "../replicas/connect-remote.ts";
 import { StoreError } from "../store-error.ts";
 import {
   clusterInsertSettings,
@@ -28,6 +30,7 @@ export interface AccessOptions {
   readonly dataDirectory: string;
   /** Whether a server runs on the data directory; otherwise the caller holds its lock. */
   readonly isServed: boolean;
+  readonly logger: Logger;
   readonly signal: AbortSignal;
 }
 
@@ -46,8 +49,8 @@ const pauseMs = 100;
 
 /** @throws AppError if the store cannot be reached or started */
 export async function openStoreAccess(options: AccessOptions): Promise<StoreAccess> {
-  const { url } = options.settings.clickhouse;
-  const access = url === undefined ? await openEmbedded(options) : openRemote(options.settings, url);
+  const isRemote = addressesOf(options.settings.clickhouse).length > 0;
+  const access = isRemote ? openRemote(options) : await openEmbedded(options);
   try {
     await untilItAnswers(access.connection, options.signal);
     return access;
@@ -57,12 +60,12 @@ export async function openStoreAccess(options: AccessOptions): Promise<StoreAcce
   }
 }
 
-function openRemote({ clickhouse }: TelemetrySettings, url: string): StoreAccess {
+function openRemote({ logger, settings: { clickhouse } }: AccessOptions): StoreAccess {
   const { cluster } = clickhouse;
-  const connection = createConnection({ ...clickhouse, url, maximumConnections: 2 });
+  const connection = connectRemote({ clickhouse, logger, maximumConnections: 2 });
   return {
     connection,
-    layout: { cluster },
+    layout: remoteLayout(clickhouse),
     readSettings: { ...readSettings, ...remoteReadSettings, ...(cluster === undefined ? {} : clusterReadSettings) },
     insertSettings: { ...insertSettings, ...(cluster === undefined ? {} : clusterInsertSettings) },
     spoolDirectory: undefined,
