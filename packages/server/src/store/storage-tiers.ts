@@ -48,7 +48,7 @@ function missingChanges(stored: readonly StoredTable[], layout: Layout): string[
   return [...policies, ...moves];
 }
 
-/** @throws StoreError, or Error as `refusedStorage` */
+/** @throws StoreError */
 export async function applyStorageTiers(connection: Connection, layout: Layout, signal: AbortSignal): Promise<void> {
   if (layout.storage === undefined) return;
   const answer = await connection.command(
