@@ -104,6 +104,21 @@ describe("sounding doctor", () => {
     assert.deepEqual([status("control database"), status("telemetry store")], ["failed", "failed"]);
   });
 
+  test("warns of an address of ClickHouse that does not respond while another one does", async () => {
+    server.answer((response) => void response.end("Ok."));
+    const url = [server.url, "http://127.0.0.1:1"];
+    const { findings } = await doctor(
+      `telemetry: { clickhouse: { url: ${JSON.stringify(url)} } }\nserver: { port: 0 }`,
+    );
+    assert.deepEqual(
+      findings.filter(({ area }) => area === "telemetry store").map(({ status, advice }) => [status, advice]),
+      [
+        ["ok", undefined],
+        ["warning", "1 of 2 addresses respond."],
+      ],
+    );
+  });
+
   test("asks a running server for its health, and its models with the key", async () => {
     const env = { SOUNDING_BASE_URL: server.url, SOUNDING_API_KEY: "sk-test" };
     server.answer(running({ chat: ["sounding-trial"], speech: ["flite", "espeak-ng"], transcription: [] }));

@@ -50,5 +50,6 @@ export async function openServerStore(parts: StoreParts): Promise<Store> {
   metrics.watchTelemetryQueue(() => store.queuedBytes());
   metrics.watchTelemetryJournal(() => store.journalBytes());
   metrics.watchWaitingReads(() => store.waitingReads());
+  metrics.watchStoreAddresses(() => store.addresses());
   return store;
 }

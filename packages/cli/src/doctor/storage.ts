@@ -18,7 +18,7 @@ export async function checkStorage(config: Config): Promise<Finding[]> {
     await checkFolder(folder, place),
     await checkDisk(place),
     await checkDatabase(config, folder),
-    await checkTelemetry(config),
+    ...(await checkTelemetry(config)),
   ];
 }
 
@@ -83,22 +83,33 @@ async function checkDatabase(config: Config, folder: string): Promise<Finding> {
   }
 }
 
-async function checkTelemetry({ telemetry }: Config): Promise<Finding> {
+async function checkTelemetry({ telemetry }: Config): Promise<Finding[]> {
   const area = "telemetry store";
-  if (!telemetry.enabled) return ok(area, "off (telemetry.enabled)");
+  if (!telemetry.enabled) return [ok(area, "off (telemetry.enabled)")];
   const { url } = telemetry.clickhouse;
-  if (url !== undefined) {
-    const answer = await readHttp(`${url.replace(/\/+$/, "")}/ping`);
-    return answer?.status === 200
-      ? ok(area, `ClickHouse responds at ${url}`)
-      : failed(area, `ClickHouse cannot be reached at ${url}`, "Check telemetry.clickhouse.url.");
-  }
+  if (url !== undefined) return checkAddresses(area, typeof url === "string" ? [url] : url);
   const { embeddedStoreIsInstalled } = await import("@sounding/server");
-  return embeddedStoreIsInstalled()
-    ? ok(area, "embedded (chDB)")
-    : failed(
-        area,
-        "the embedded store is not installed for this platform (npm package chdb)",
-        "Set telemetry.clickhouse.url to a ClickHouse server, or telemetry.enabled to false.",
-      );
+  return [
+    embeddedStoreIsInstalled()
+      ? ok(area, "embedded (chDB)")
+      : failed(
+          area,
+          "the embedded store is not installed for this platform (npm package chdb)",
+          "Set telemetry.clickhouse.url to a ClickHouse server, or telemetry.enabled to false.",
+        ),
+  ];
+}
+
+/** The server works while one of several addresses responds. */
+async function checkAddresses(area: string, urls: readonly string[]): Promise<Finding[]> {
+  const answers = await Promise.all(urls.map((url) => readHttp(`${url.replace(/\/+$/, "")}/ping`)));
+  const responding = answers.filter((answer) => answer?.status === 200).length;
+  const isUsable = responding > 0;
+  return urls.map((url, index) => {
+    if (answers[index]?.status === 200) return ok(area, `ClickHouse responds at ${url}`);
+    const message = `ClickHouse cannot be reached at ${url}`;
+    return isUsable
+      ? warning(area, message, `${responding} of ${urls.length} addresses respond.`)
+      : failed(area, message, "Check telemetry.clickhouse.url.");
+  });
 }

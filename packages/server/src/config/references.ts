@@ -7,6 +7,7 @@ import { Value } from "typebox/value";
 import { discovery as discoverySchema, implicitEngines, modelFileEngines } from "./discovery.ts";
 import { suggestion } from "../closest-name.ts";
 import { findRoleProblem } from "./check-role.ts";
+import { checkClickhouse } from "./clickhouse.ts";
 import { checkGuardrailRules } from "./guardrail-rules.ts";
 import { formatPath, type ConfigProblem, type SettingPath } from "./problem.ts";
 import { isObject } from "../json-object.ts";
@@ -47,7 +48,7 @@ export function checkReferences(config: unknown, file: YamlFile | undefined): Co
   checkSharedLimits(section("limits")["shared"], section("storage"), report);
   const ofRole = findRoleProblem(config);
   if (ofRole !== undefined) report(ofRole.path, ofRole.message);
-  checkSharedLimits(section("limits")["shared"], section("storage"), report);
+  checkClickhouse(section("telemetry")["clickhouse"], report);
   return problems;
 }
 

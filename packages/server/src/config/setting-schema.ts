@@ -44,6 +44,11 @@ function range(noun: string, smallest: number | undefined, largest: number | und
   return upper === undefined ? noun : `${noun} of at most ${upper}`;
 }
 
+function list({ maxItems, minItems }: SettingSchema): string {
+  if (maxItems === undefined) return "a list";
+  return `a list of ${minItems ?? 0} to ${maxItems}`;
+}
+
 /** Describes what a schema allows: `an integer from 0 to 65535`. */
 export function describeAllowed(schema: SettingSchema): string {
   if (schema.const !== undefined) return JSON.stringify(schema.const);
@@ -61,7 +66,7 @@ export function describeAllowed(schema: SettingSchema): string {
       if (schema.maxLength !== undefined) return range("text with a length", schema.minLength ?? 0, schema.maxLength);
       return (schema.minLength ?? 0) > 0 ? "non-empty text" : "text";
     case "array":
-      return schema.items === undefined ? "a list" : `a list, each item ${describeAllowed(schema.items)}`;
+      return schema.items === undefined ? "a list" : `${list(schema)}, each item ${describeAllowed(schema.items)}`;
     case "object":
       return "a map of names to values";
     case "null":

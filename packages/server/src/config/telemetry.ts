@@ -7,14 +7,17 @@ import { bytes, milliseconds, httpUrl, secret } from "./setting-types.ts";
 import { metricPresets, tokenPrices } from "./metric-presets.ts";
 import { tracePresets } from "./trace-presets.ts";
 
+/** Pattern of the name of a storage policy or volume. */
+const storageName = "^[A-Za-z_][A-Za-z0-9_-]{0,127}$";
+const addressCount = { minItems: 1, maxItems: 16 };
+
 const clickhouse = Type.Object(
   {
     url: Type.Optional(
-      Type.String({
-        pattern: httpUrl,
+      Type.Union([Type.String({ pattern: httpUrl }), Type.Array(Type.String({ pattern: httpUrl }), addressCount)], {
         env: "SOUNDING_CLICKHOUSE_URL",
         description:
-          "Address of the server's HTTP interface, such as `https://clickhouse.example.com:8443`. Absent: the embedded store in `storage.data_dir`.",
+          "Address of the server's HTTP interface, such as `https://clickhouse.example.com:8443`, or a list of addresses of one cluster, in the environment separated by commas. Statements go to the first address until it fails, then to the next one that answers. Absent: the embedded store in `storage.data_dir`.",
       }),
     ),
     user: Type.String({ minLength: 1, default: "default", env: "SOUNDING_CLICKHOUSE_USER", description: "User." }),
@@ -31,6 +34,30 @@ const clickhouse = Type.Object(
         env: "SOUNDING_CLICKHOUSE_CLUSTER",
         description:
           "Name of the cluster in the servers' configuration. Tables are then replicated and distributed across it; the servers need the macros `shard` and `replica`. Absent: a single server.",
+      }),
+    ),
+    storage_policy: Type.Optional(
+      Type.String({
+        pattern: storageName,
+        env: "SOUNDING_CLICKHOUSE_STORAGE_POLICY",
+        description:
+          "Name of a storage policy in the servers' configuration, for all tables. Existing tables are changed at the next start; the policy must then contain all volumes of their present one. Absent: tables keep the policy that they have, and new ones get the server's default.",
+      }),
+    ),
+    cold_after_days: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 36_500,
+        env: "SOUNDING_CLICKHOUSE_COLD_AFTER_DAYS",
+        description:
+          "Age in days at which rows of spans, logs and metrics move to `cold_volume`. Needs `storage_policy`. Absent: tables keep the rule that they have, and new ones get none.",
+      }),
+    ),
+    cold_volume: Type.Optional(
+      Type.String({
+        pattern: storageName,
+        env: "SOUNDING_CLICKHOUSE_COLD_VOLUME",
+        description: "Name of the volume in `storage_policy` to which old rows move. Absent: `cold`.",
       }),
     ),
     compression: Type.Boolean({ default: true, description: "Compress data between Sounding and the server." }),

@@ -70,7 +70,7 @@ export async function openInstallation(
   const isServed = directory === undefined && !isLocked;
   let claimed: Promise<ClaimedFolder> | undefined;
   const database: ControlDatabaseOptions = { url: storage.database_url, dataDirectory };
-  const access: AccessOptions = { settings: telemetry, dataDirectory, isServed, signal };
+  const access: AccessOptions = { settings: telemetry, dataDirectory, isServed, logger: silentLogger, signal };
   return {
     dataDirectory,
     hasTelemetry: telemetry.enabled,

@@ -8,6 +8,8 @@ export interface ObservableGauges {
   watchTelemetryJournal(readBytes: () => number): void;
   /** @param readCount statements of queries that wait for the telemetry store */
   watchWaitingReads(readCount: () => number): void;
+  /** @param readAddresses the addresses of the telemetry store, if it has several, and whether each is in service */
+  watchStoreAddresses(readAddresses: () => readonly { readonly url: string; readonly isUp: boolean }[]): void;
   /** @param readBytes free space on the disk of the data directory */
   watchDisk(readBytes: () => number): void;
   /** @param readChecks the checks of `/readyz`: each name with its problem, if any */
@@ -33,6 +35,18 @@ export function createObservableGauges(registers: Registry[]): ObservableGauges 
         "Query statements that wait for a place to read from the telemetry store.",
         readCount,
       ),
+    watchStoreAddresses(readAddresses) {
+      const gauge: Gauge<"address"> = new Gauge({
+        name: "sounding_telemetry_store_address_up",
+        help: "Whether an address of ClickHouse is in service: 1 or 0. Absent unless there are several.",
+        labelNames: ["address"],
+        aggregator: "min",
+        registers,
+        collect() {
+          for (const { isUp, url } of readAddresses()) gauge.set({ address: url }, isUp ? 1 : 0);
+        },
+      });
+    },
     watchDisk: (readBytes) =>
       watch("sounding_data_disk_free_bytes", "Free bytes on the disk of the data directory.", readBytes, "min"),
     watchChecks(readChecks) {

@@ -7,6 +7,7 @@ interface WholeRead {
   readonly settings: Settings;
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
+  readonly runsOnce?: boolean;
 }
 
 /** @throws as `Connection.read` */

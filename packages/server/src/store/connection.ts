@@ -49,6 +49,14 @@ export interface ReadRequest {
   readonly parameters: ReadonlyMap<string, string>;
   readonly settings: Settings;
   readonly signal: AbortSignal;
+  /** The statement writes, and running it twice would count its rows twice. */
+  readonly runsOnce?: boolean | undefined;
+}
+
+/** One of several addresses of the store, and whether it is in service. */
+export interface StoreAddress {
+  readonly url: string;
+  readonly isUp: boolean;
 }
 
 export interface Connection {
@@ -62,6 +70,10 @@ export interface Connection {
   insertFile(request: FileInsertRequest): Promise<void>;
   /** The response's bytes in the format that the settings name. @throws StoreError, also in the middle of the bytes */
   read(request: ReadRequest): Promise<AsyncIterable<Uint8Array>>;
+  /** The same store by one of its addresses, for statements that build on each other. Do not close it. */
+  pinned(): Connection;
+  /** Empty if the store has only one. */
+  addresses(): readonly StoreAddress[];
   close(): Promise<void>;
 }
 
@@ -70,6 +82,8 @@ interface Call {
   readonly method: "GET" | "POST";
   readonly body?: Uint8Array | string | Readable | undefined;
   readonly headers?: Readonly<Record<string, string>>;
+  /** The statement has no tenants' data. */
+  readonly isInternal?: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -149,7 +163,7 @@ export function createConnection(options: ConnectionOptions): Connection {
   };
   const common = { database: options.database, ...(options.compression ? { enable_http_compression: 1 } : {}) };
 
-  const call = async ({ path, method, body, headers, signal }: Call): Promise<Readable> => {
+  const call = async ({ path, method, body, headers, isInternal = false, signal }: Call): Promise<Readable> => {
     try {
       const answer = await pool.request({
         path: `${pathname.replace(/\/$/, "")}${path}`,
@@ -162,8 +176,9 @@ export function createConnection(options: ConnectionOptions): Connection {
       if (answer.statusCode === 200) return readable;
       const code = Number(answer.headers["x-clickhouse-exception-code"]);
       const text = await readText(readable, maximumErrorBytes);
-      if (code > 0) throw StoreError.fromAnswer(code, text);
-      throw new StoreError(`The store responded with HTTP status ${answer.statusCode}.`);
+      if (code > 0) throw StoreError.fromAnswer(code, text, { isInternal });
+      const httpStatus = answer.statusCode;
+      throw new StoreError(`The store responded with HTTP status ${httpStatus}.`, { httpStatus });
     } catch (error) {
       throw toStoreError(error, signal);
     }
@@ -177,12 +192,12 @@ export function createConnection(options: ConnectionOptions): Connection {
     }
   };
 
-  return {
+  const connection: Connection = {
     async ping(signal) {
       await readAll({ path: "/ping", method: "GET", signal });
     },
     command(text, signal) {
-      return readAll({ path: `/?${search(common)}`, method: "POST", body: text, signal });
+      return readAll({ path: `/?${search(common)}`, method: "POST", body: text, isInternal: true, signal });
     },
     async insert({ table, columns, blocks, settings, signal }) {
       const query = `INSERT INTO ${table} (${columns.join(", ")}) FORMAT Native`;
@@ -221,8 +236,11 @@ export function createConnection(options: ConnectionOptions): Connection {
         throw new StoreError("The statement's parameters are too long.", { outlook: "too_large" });
       return bytesOf(await call({ path, method: "POST", body: text, signal }), signal);
     },
+    pinned: () => connection,
+    addresses: () => [],
     async close() {
       await pool.destroy();
     },
   };
+  return connection;
 }

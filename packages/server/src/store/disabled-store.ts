@@ -19,6 +19,7 @@ export function createDisabledStore(): Store {
     queuedBytes: () => 0,
     journalBytes: () => 0,
     waitingReads: () => 0,
+    addresses: () => [],
     whenReady: async () => refuse(),
     async close() {},
   };

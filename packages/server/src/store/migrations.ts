@@ -5,6 +5,8 @@
 import type { Connection } from "./connection.ts";
 import { createRollups, touchExistingRows } from "./rollups/rollup-statements.ts";
 import { tables } from "./schema.ts";
+import { applyStorageTiers, explainedStorage } from "./storage-tiers.ts";
+import { StoreError } from "./store-error.ts";
 import { type Layout, onCluster, storedName } from "./table-layout.ts";
 import {
   addRangeIndexes,
@@ -26,6 +28,9 @@ interface Migration {
  * cannot work ends so, and they refuse to start with it.
  */
 const incompatibleEnding = "(incompatible)";
+
+/** ClickHouse's error number. */
+export const unknownTable = 60;
 
 const migrations: readonly Migration[] = [
   { version: 1, name: "create the tables", statements: createTables },
@@ -117,14 +122,33 @@ export async function readStoredVersion(connection: Connection, signal: AbortSig
   );
 }
 
-/** @throws StoreError, or Error, as `readStoredVersion` */
+/** A store that exists is asked only: statements on a whole cluster wait for servers that are down. */
+async function storedOrNewVersion(connection: Connection, layout: Layout, signal: AbortSignal): Promise<number> {
+  try {
+    return await readStoredVersion(connection, signal);
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.code !== unknownTable) throw error;
+    await connection.command(createLedger(layout), signal);
+    return readStoredVersion(connection, signal);
+  }
+}
+
+/** @throws StoreError, or Error, as `readStoredVersion`, and if the server refuses the storage policy */
 export async function migrate(connection: Connection, layout: Layout, signal: AbortSignal): Promise<void> {
-  await connection.command(createLedger(layout), signal);
-  const current = await readStoredVersion(connection, signal);
+  try {
+    await runMissingSteps(connection, layout, signal);
+  } catch (error) {
+    throw explainedStorage(error, layout);
+  }
+}
+
+async function runMissingSteps(connection: Connection, layout: Layout, signal: AbortSignal): Promise<void> {
+  const current = await storedOrNewVersion(connection, layout, signal);
   for (const { version, name, statements } of migrations) {
     if (version <= current) continue;
     for (const statement of statements(layout)) await connection.command(statement, signal);
     await connection.command(`INSERT INTO schema_migrations (version, name) SELECT ${version}, '${name}'`, signal);
   }
   await addMissingColumns(connection, layout, signal);
+  await applyStorageTiers(connection, layout, signal);
 }

@@ -18,6 +18,7 @@ import { sumPastHours } from "./rollups/rollup-job.ts";
 import { type Insert, requireFewDays, type RowWriter } from "./row-writer.ts";
 import { tables } from "./schema.ts";
 import { readPlaces, ReadLimiter } from "./read-limiter.ts";
+import { addressesOf, connectRemote, remoteLayout } from "./replicas/connect-remote.ts";
 import { RowCaches } from "./row-cache.ts";
 import { createEraser } from "./eraser.ts";
 import {
@@ -84,12 +85,12 @@ function connectionsFor(options: StoreOptions): number {
   return otherConnections + readPlacesFor(options);
 }
 
-function openRemote(options: StoreOptions, url: string, readiness: Readiness): Home {
+function openRemote(options: StoreOptions, readiness: Readiness): Home {
   const { clickhouse } = options.settings;
   readiness.reachable();
   return {
-    connection: createConnection({ ...clickhouse, url, maximumConnections: connectionsFor(options) }),
-    layout: { cluster: clickhouse.cluster },
+    connection: connectRemote({ clickhouse, logger: options.logger, maximumConnections: connectionsFor(options) }),
+    layout: remoteLayout(clickhouse),
     readSettings: { ...remoteReadSettings, ...(clickhouse.cluster === undefined ? {} : clusterReadSettings) },
     insertSettings: clickhouse.cluster === undefined ? {} : clusterInsertSettings,
     rollupSettings: clickhouse.cluster === undefined ? {} : { ...clusterInsertSettings, ...clusterReadSettings },
@@ -183,8 +184,8 @@ async function openRowWriters(options: StoreOptions, destination: Destination): 
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { settings, logger, sharing } = options;
   const readiness = new Readiness({ logger });
-  const { url } = settings.clickhouse;
-  const home = url === undefined ? await openEmbedded(options, readiness) : openRemote(options, url, readiness);
+  const isRemote = addressesOf(settings.clickhouse).length > 0;
+  const home = isRemote ? openRemote(options, readiness) : await openEmbedded(options, readiness);
   const { connection, layout, engine } = home;
   readiness.watch({ connection, layout, engine });
   const known = new KnownIdentities(Date.now);
@@ -252,6 +253,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     queuedBytes: () => writer.queuedBytes,
     journalBytes: () => journal.bytes,
     waitingReads: () => reads.waiting,
+    addresses: () => connection.addresses(),
     whenReady: (signal) => readiness.whenReady(signal),
     async close() {
       await rollupJob?.close();

@@ -16,6 +16,7 @@ function scriptedConnection(): { connection: Connection; answers: boolean; pings
         script.pings += 1;
         if (!script.answers) throw new StoreError("no answer");
       },
+      pinned: () => script.connection,
       command: async (text: string) => (text.includes("max(version)") ? "1\n" : "0\n"),
     } as unknown as Connection,
   };

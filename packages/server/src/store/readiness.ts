@@ -132,7 +132,7 @@ export class Readiness {
     const within = (ms: number): AbortSignal => AbortSignal.any([AbortSignal.timeout(ms), this.#closing.signal]);
     await connection.ping(within(pingTimeoutMs));
     if (!this.#isReady) {
-      await migrate(connection, layout, within(migrationTimeoutMs));
+      await migrate(connection.pinned(), layout, within(migrationTimeoutMs));
       this.#isReady = true;
       this.#looksUntilDamageCheck = 0;
       this.#ready.resolve();

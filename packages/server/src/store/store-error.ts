@@ -85,8 +85,12 @@ function outlookOf(code: number | undefined): Outlook {
   return tooLargeCodes.has(code) ? "too_large" : "permanent";
 }
 
+const maximumServerText = 500;
+
 interface StoreErrorDetails {
   readonly code?: number | undefined;
+  readonly httpStatus?: number | undefined;
+  readonly serverText?: string | undefined;
   readonly cause?: unknown;
   /** Set if the number alone is ambiguous. */
   readonly outlook?: Outlook | undefined;
@@ -97,21 +101,31 @@ export class StoreError extends Error {
   override readonly name = "StoreError";
   /** ClickHouse's error number; undefined if there was no response. */
   readonly code: number | undefined;
+  /** Of a response without an error number, such as a proxy's. */
+  readonly httpStatus: number | undefined;
+  /** The server's own text, for statements without tenants' data. */
+  readonly serverText: string | undefined;
   readonly outlook: Outlook;
 
-  constructor(message: string, { code, cause, outlook }: StoreErrorDetails = {}) {
+  constructor(message: string, { code, cause, httpStatus, outlook, serverText }: StoreErrorDetails = {}) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
+    this.httpStatus = httpStatus;
+    this.serverText = serverText;
     this.outlook = outlook ?? outlookOf(code);
   }
 
-  /** From a response's exception number and text, of which only the name (`UNKNOWN_TABLE`) is kept. */
-  static fromAnswer(code: number, text: string): StoreError {
+  /**
+   * From a response's exception number and text, of which only the name (`UNKNOWN_TABLE`) is kept.
+   * @param isInternal whether the statement has no tenants' data, so that the text can be kept, too
+   */
+  static fromAnswer(code: number, text: string, { isInternal = false } = {}): StoreError {
     const name = /\((?<name>[A-Z][A-Z0-9_]{2,60})\)/.exec(text)?.groups?.["name"];
     const outlook = textOutlooks.find(([pattern]) => pattern.test(text))?.[1];
     return new StoreError(`The store responded with error ${code}${name === undefined ? "" : ` (${name})`}.`, {
       code,
       outlook,
+      serverText: isInternal ? text.trim().slice(0, maximumServerText) : undefined,
     });
   }
 

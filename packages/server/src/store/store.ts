@@ -2,6 +2,7 @@
  * The interface of the telemetry store: rows are appended for an organization and read only through a Scope.
  */
 import type { Scope } from "../tenant.ts";
+import type { StoreAddress } from "./connection.ts";
 import type { Eraser } from "./erasure.ts";
 import type { ColumnBlock } from "./native-reader.ts";
 import type { RowCache } from "./row-cache.ts";
@@ -127,6 +128,8 @@ export interface Store {
   journalBytes(): number;
   /** Number of queued reads. */
   waitingReads(): number;
+  /** Addresses of ClickHouse, if there are several. */
+  addresses(): readonly StoreAddress[];
   /** Resolves once the store is ready. Rejects if the signal fires. */
   whenReady(signal: AbortSignal): Promise<void>;
   /** Accepts no more rows, writes the queued ones and stops the embedded process. */

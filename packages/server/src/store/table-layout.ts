@@ -3,9 +3,19 @@
  * the rows, its engine, and the Distributed table in front of it.
  */
 
+/** Where a remote server stores rows. */
+export interface StorageTiers {
+  readonly storagePolicy: string;
+  /** Absent: the policy alone decides when rows move. */
+  readonly coldAfterDays: number | undefined;
+  readonly coldVolume: string;
+}
+
 export interface Layout {
   /** The cluster's name in the servers' configuration; undefined for one server or the embedded store. */
   readonly cluster: string | undefined;
+  /** Absent: the server's default policy, or what its administrator has set. */
+  readonly storage?: StorageTiers | undefined;
 }
 
 /** The clause of statements that concern a whole cluster. Its name holds no quote or backslash in it (the setting's pattern forbids them too). */
@@ -31,9 +41,10 @@ export function engine(kind: string, { cluster }: Layout, version: string | unde
  * Settings of the tables with rows: inserts are synced to disk before they are acknowledged, and a repeated insert with the
  * same token is dropped. Replicated tables have their own deduplication window.
  */
-export function tableSettings({ cluster }: Layout): string {
+export function tableSettings({ cluster, storage }: Layout): string {
   const settings = ["fsync_after_insert = 1", "fsync_part_directory = 1", "merge_with_ttl_timeout = 3600"];
   if (cluster === undefined) settings.push("non_replicated_deduplication_window = 1000");
+  if (storage !== undefined) settings.push(`storage_policy = '${storage.storagePolicy}'`);
   return settings.join(", ");
 }
 

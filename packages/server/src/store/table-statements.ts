@@ -74,6 +74,17 @@ export function indexesBuiltByMerges(): string[] {
   return Object.values(tables).flatMap((table: TableDefinition) => textIndexes(table).map(({ name }) => name));
 }
 
+/** When a row is deleted. */
+export function expiryOf({ identity, timeColumn }: TableDefinition): string {
+  return `toDateTime(${timeColumn}) + toIntervalDay(${identity === undefined ? "days" : "days + 2"})`;
+}
+
+/** When a row moves to another volume, as the continuation of `TTL`. Only partitioned tables: queries read the others all the time. */
+export function moveOf({ timeColumn }: TableDefinition, { storage }: Layout): string {
+  if (storage?.coldAfterDays === undefined) return "";
+  return `, toDateTime(${timeColumn}) + toIntervalDay(${storage.coldAfterDays}) TO VOLUME '${storage.coldVolume}'`;
+}
+
 /**
  * Merges remove duplicate rows of a key, and `final` hides those that are not merged yet. Rows that describe others
  * (resources, scopes, series) are kept until the last data that can refer to them has expired.
@@ -84,7 +95,6 @@ export function createTable(table: TableDefinition, layout: Layout): string[] {
     ({ declaration }) => `INDEX ${declaration}`,
   );
   const version = table.identity === undefined ? undefined : table.timeColumn;
-  const days = table.identity === undefined ? "days" : "days + 2";
   const index = table.sortKey.slice(0, table.indexedColumns ?? table.sortKey.length);
   return [
     `CREATE TABLE IF NOT EXISTS ${storedName(table.name, layout)}${onCluster(layout)} (
@@ -92,7 +102,7 @@ export function createTable(table: TableDefinition, layout: Layout): string[] {
 ) ENGINE = ${engine("ReplacingMergeTree", layout, version)}
 ${table.partitioned ? `PARTITION BY toDate(${table.timeColumn})\n` : ""}PRIMARY KEY (${index.join(", ")})
 ORDER BY (${table.sortKey.join(", ")})
-TTL toDateTime(${table.timeColumn}) + toIntervalDay(${days})
+TTL ${expiryOf(table)}${table.partitioned ? moveOf(table, layout) : ""}
 SETTINGS ${tableSettings(layout)}`,
     ...distributed(table.name, layout, table.shardColumns),
   ];

@@ -17,7 +17,13 @@ export interface DatabaseSettings {
   /** Of PostgreSQL; undefined: SQLite. */
   readonly controlUrl: string | undefined;
   /** undefined: there is none, or it does not matter. */
-  readonly telemetry: { readonly url?: string | undefined; readonly database: string } | undefined;
+  readonly telemetry:
+    | {
+        /** Of ClickHouse, or of each of its servers; undefined: the embedded store. */
+        readonly url?: string | readonly string[] | undefined;
+        readonly database: string;
+      }
+    | undefined;
 }
 
 const databaseNames = Type.Object({ control: Type.String(), telemetry: Type.Union([Type.String(), Type.Null()]) });
@@ -37,8 +43,14 @@ export function namesOf({ controlUrl, dataDirectory, telemetry }: DatabaseSettin
     const path = relative(directory, join(dataDirectory, name));
     return path.startsWith("..") || isAbsolute(path) ? join(dataDirectory, name) : path;
   };
-  const store = (url: string | undefined, database: string): string =>
-    url === undefined ? file("telemetry/clickhouse") : clickhouseName(url, database);
+  const store = (url: string | readonly string[] | undefined, database: string): string =>
+    url === undefined
+      ? file("telemetry/clickhouse")
+      : [url]
+          .flat()
+          .map((each) => clickhouseName(each, database))
+          .toSorted()
+          .join(", ");
   return {
     control: controlUrl === undefined ? file("control.sqlite") : postgresName(controlUrl),
     telemetry: telemetry === undefined ? null : store(telemetry.url, telemetry.database),

@@ -3,7 +3,7 @@
  * checks the user, and accepts and sends compressed bodies.
  */
 import { once } from "node:events";
-import { rm } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { createServer, request as forward, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -24,8 +24,17 @@ export interface RemoteServer extends AsyncDisposable {
 
 export const remotePassword = "a password of the test";
 
-export async function startRemoteServer({ host = "127.0.0.1" } = {}): Promise<RemoteServer> {
+/** @param configuration a file of the server's configuration, given the folder of the server */
+export async function startRemoteServer({
+  host = "127.0.0.1",
+  configuration,
+}: { readonly host?: string; readonly configuration?: (directory: string) => string } = {}): Promise<RemoteServer> {
   const directory = await temporaryDirectory();
+  if (configuration !== undefined) {
+    // ClickHouse merges the files of this folder into `data.xml`.
+    await mkdir(join(directory, "data.d"));
+    await writeFile(join(directory, "data.d", "more.xml"), configuration(directory));
+  }
   const socketPath = join(directory, "s.sock");
   const spoolDirectory = join(directory, "spool");
   const engine = await startEngineProcess({

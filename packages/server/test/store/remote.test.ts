@@ -23,7 +23,7 @@ after(() => remote[Symbol.asyncDispose]());
 
 const settingsFor = (server: RemoteServer, password = remotePassword) => ({
   ...testSettings,
-  clickhouse: { url: server.url, user: "sounding", password, database: "default", compression: true },
+  clickhouse: { ...testSettings.clickhouse, url: server.url, user: "sounding", password },
 });
 
 describe("a remote ClickHouse server", () => {

@@ -32,7 +32,7 @@ describe("deleting rows", { timeout: 180_000 }, () => {
   const remoteSettings = () => ({
     ...testSettings,
     write_timeout_ms: 3000,
-    clickhouse: { url: remote.url, user: "sounding", password: remotePassword, database: "default", compression: true },
+    clickhouse: { ...testSettings.clickhouse, url: remote.url, user: "sounding", password: remotePassword },
   });
 
   test("removes an organization's own rows only, from the embedded store", async () => {

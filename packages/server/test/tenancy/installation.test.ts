@@ -27,7 +27,13 @@ describe("a start", () => {
         // Nothing listens there: the store is not needed for a start.
         telemetry: {
           enabled: telemetry,
-          clickhouse: { url: "http://127.0.0.1:1", user: "default", database: "default", compression: false },
+          clickhouse: {
+            url: "http://127.0.0.1:1",
+            user: "default",
+            database: "default",
+            cold_volume: "cold",
+            compression: false,
+          },
         },
         discovery: { enabled: false },
       },

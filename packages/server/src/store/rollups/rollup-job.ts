@@ -142,6 +142,8 @@ async function sumHour(
     settings: { ...fillSettings, ...settings },
     signal,
     timeoutMs: statementTimeoutMs,
+    // A failed generation is never registered; the next attempt makes another.
+    runsOnce: true,
   });
   // Only now: rows of a generation that is not registered are never read.
   const registration = { organization, source, seconds, generation, touched, days };

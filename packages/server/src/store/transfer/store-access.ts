@@ -7,9 +7,11 @@ import { join } from "node:path";
 import { sleep } from "../../abort.ts";
 import type { TelemetrySettings } from "../../config/telemetry.ts";
 import { AppError } from "../../errors.ts";
+import type { Logger } from "../../logger.ts";
 import { type Connection, createConnection, type Settings } from "../connection.ts";
 import { EngineAbsentError, startEngineProcess } from "../embedded/engine-process.ts";
 import { socketPathFor } from "../embedded/socket-path.ts";
+import { addressesOf, connectRemote, remoteLayout } from "../replicas/connect-remote.ts";
 import { StoreError } from "../store-error.ts";
 import {
   clusterInsertSettings,
@@ -29,6 +31,7 @@ export interface AccessOptions {
   readonly dataDirectory: string;
   /** Whether a server runs on the data directory; otherwise the caller holds its lock. */
   readonly isServed: boolean;
+  readonly logger: Logger;
   readonly signal: AbortSignal;
 }
 
@@ -47,8 +50,8 @@ const pauseMs = 100;
 
 /** @throws AppError if the store cannot be reached or started */
 export async function openStoreAccess(options: AccessOptions): Promise<StoreAccess> {
-  const { url } = options.settings.clickhouse;
-  const access = url === undefined ? await openEmbedded(options) : openRemote(options.settings, url);
+  const isRemote = addressesOf(options.settings.clickhouse).length > 0;
+  const access = isRemote ? openRemote(options) : await openEmbedded(options);
   try {
     await untilItAnswers(access.connection, options.signal);
     // The engine has created its spool folder, and removed what earlier processes left there.
@@ -71,12 +74,12 @@ async function withOwnSpool(access: StoreAccess, directory: string): Promise<Sto
   };
 }
 
-function openRemote({ clickhouse }: TelemetrySettings, url: string): StoreAccess {
+function openRemote({ logger, settings: { clickhouse } }: AccessOptions): StoreAccess {
   const { cluster } = clickhouse;
-  const connection = createConnection({ ...clickhouse, url, maximumConnections: 2 });
+  const connection = connectRemote({ clickhouse, logger, maximumConnections: 2 });
   return {
     connection,
-    layout: { cluster },
+    layout: remoteLayout(clickhouse),
     readSettings: { ...readSettings, ...remoteReadSettings, ...(cluster === undefined ? {} : clusterReadSettings) },
     insertSettings: { ...insertSettings, ...(cluster === undefined ? {} : clusterInsertSettings) },
     spoolDirectory: undefined,

@@ -12,7 +12,7 @@ import { pipeline } from "node:stream/promises";
 import { createZstdCompress } from "node:zlib";
 import { answerRows, answerText } from "../answer-text.ts";
 import type { Settings } from "../connection.ts";
-import { migrate, missingColumns, readStoredVersion, schemaVersion } from "../migrations.ts";
+import { migrate, missingColumns, readStoredVersion, schemaVersion, unknownTable } from "../migrations.ts";
 import { describesOthers, type TableName, tables } from "../schema.ts";
 import { bind } from "../statement.ts";
 import { StoreError } from "../store-error.ts";
@@ -53,7 +53,6 @@ const insertBlocks: Settings = {
 };
 /** The name of the parameter with the organization. A statement with another name does not wait for queries. */
 const tenantParameter = "tenant";
-const unknownTable = 60;
 
 const definitionOf = (table: TableName): TableDefinition => tables[table];
 
@@ -93,7 +92,7 @@ export class TelemetryTransfer {
   async migrate(signal: AbortSignal): Promise<void> {
     const { connection, layout } = this.#access;
     const limited = AbortSignal.any([signal, AbortSignal.timeout(migrationTimeoutMs)]);
-    await migrate(connection, layout, limited).catch((error: unknown) => {
+    await migrate(connection.pinned(), layout, limited).catch((error: unknown) => {
       throw toAccessError(error, `migrated to schema version ${schemaVersion}`);
     });
   }
