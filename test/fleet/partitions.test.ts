@@ -2,16 +2,18 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
+import { noValkey } from "../../packages/server/test/limits/valkey-server.ts";
 import { noPostgres } from "../../packages/server/test/tenancy/postgres-server.ts";
 import { noNetwork } from "./network.ts";
 
-test("a fleet survives the loss of each link", { skip: noPostgres ?? noNetwork() ?? false }, async (context) => {
-  const script = fileURLToPath(new URL("partitions-in-namespace.ts", import.meta.url));
+/** Runs a script of this folder in a new network namespace. */
+async function runInNamespace(context: TestContext, name: string, ...args: readonly string[]): Promise<void> {
+  const script = fileURLToPath(new URL(name, import.meta.url));
   const child = spawn(
     "unshare",
-    ["--net", "--kill-child", "--fork", "--pid", "--mount-proc", process.execPath, script],
+    ["--net", "--kill-child", "--fork", "--pid", "--mount-proc", process.execPath, script, ...args],
     {
       stdio: ["ignore", "pipe", "pipe"],
     },
@@ -21,4 +23,18 @@ test("a fleet survives the loss of each link", { skip: noPostgres ?? noNetwork()
   child.stderr.on("data", (bytes: Buffer) => (errors += bytes.toString()));
   const [code] = (await once(child, "exit")) as [number | null];
   assert.equal(code, 0, errors);
-});
+}
+
+const skip = noPostgres ?? noNetwork() ?? false;
+
+test("a fleet survives the loss of each link", { skip }, (context) =>
+  runInNamespace(context, "partitions-in-namespace.ts"),
+);
+
+for (const backend of ["valkey", "postgres"]) {
+  test(
+    `a limit that ${backend} counts holds as configured while a server has lost it, and for all servers again afterwards`,
+    { skip: noValkey ?? skip },
+    (context) => runInNamespace(context, "limit-partitions-in-namespace.ts", backend),
+  );
+}

@@ -1,4 +1,7 @@
-/** A private Valkey, or Redis, for one test file: on a port of the loopback interface, with its files in a temporary directory. */
+/**
+ * A private Valkey, or Redis, for one test file, with its files in a temporary directory: on a port of the loopback interface,
+ * unless a test asks for an address.
+ */
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -25,16 +28,27 @@ const program = ["valkey-server", "redis-server"].find((name) => spawnSync(name,
 export const noValkey: string | undefined =
   program === undefined ? "Neither Valkey nor Redis is installed (Debian: apt-get install redis-server)" : undefined;
 
+interface ValkeyPlace {
+  readonly address?: string;
+  /** What runs the server, such as a command that enters a network namespace. */
+  readonly prefix?: readonly string[];
+}
+
 /** @param flags further settings, as on the command line */
-export async function startValkey(flags: readonly string[] = []): Promise<ValkeyServer> {
+export async function startValkey(
+  flags: readonly string[] = [],
+  { address = "127.0.0.1", prefix = [] }: ValkeyPlace = {},
+): Promise<ValkeyServer> {
   const directory = mkdtempSync(join(tmpdir(), "sounding-valkey-"));
   const port = await freePort();
-  const url = `redis://127.0.0.1:${port}`;
+  const url = `redis://${address}:${port}`;
   let server: ChildProcess | undefined;
 
   async function start(): Promise<void> {
-    const place = ["--port", String(port), "--bind", "127.0.0.1", "--dir", directory];
-    server = spawn(program!, [...place, "--save", "", "--appendonly", "no", ...flags], { stdio: "ignore" });
+    // Valkey's protected mode accepts only local connections.
+    const place = ["--port", String(port), "--bind", address, "--protected-mode", "no", "--dir", directory];
+    const [command, ...args] = [...prefix, program!, ...place, "--save", "", "--appendonly", "no", ...flags];
+    server = spawn(command!, args, { stdio: "ignore" });
     await untilItAnswers(url, server);
   }
   async function kill(): Promise<void> {

@@ -35,7 +35,7 @@ const configuration = (directory: string): string => `<clickhouse><storage_confi
 describe("a server with storage policies", () => {
   let remote: RemoteServer;
   let connection: Connection;
-  const signal = AbortSignal.timeout(120_000);
+  const signal = AbortSignal.timeout(300_000);
   const settings = (storage: { storage_policy?: string; cold_after_days?: number; cold_volume?: string }) => ({
     ...testSettings,
     clickhouse: {
