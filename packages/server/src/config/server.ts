@@ -32,10 +32,13 @@ export const server = Type.Object(
       description:
         "Number of processes that serve requests; `auto`: as many as there are processors. They share the port, the limits, the circuit breakers and the telemetry store. Limits on memory and on concurrent calls of targets count per process.",
     }),
-    worker_silence_ms: milliseconds(
-      30_000,
-      "With several workers: a worker whose main thread does not respond for this long is killed and replaced.",
-    ),
+    worker_silence_ms: Type.Integer({
+      minimum: 1_000,
+      maximum: 3_600_000,
+      default: 30_000,
+      description:
+        "With several workers: a worker whose main thread does not respond for this many milliseconds is killed and replaced.",
+    }),
     role: Type.Enum([...serverRoles], {
       default: "all",
       env: "SOUNDING_ROLE",
