@@ -240,7 +240,7 @@ const wrong: readonly [title: string, text: string, given: Given, ...problems: s
     {},
     "test.yaml:1:14: room.size is 0; it must be an integer from 1 to 10.",
     "test.yaml:1:23: room.open is 1; it must be true or false.",
-    "test.yaml:2:1: list is 5; it must be a list, each item a map of names to values.",
+    "test.yaml:2:1: list is 5; it must be a list of at most 2, each item a map of names to values.",
   ],
 ];
 

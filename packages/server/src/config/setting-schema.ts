@@ -46,7 +46,7 @@ function range(noun: string, smallest: number | undefined, largest: number | und
 
 function list({ maxItems, minItems }: SettingSchema): string {
   if (maxItems === undefined) return "a list";
-  return `a list of ${minItems ?? 0} to ${maxItems}`;
+  return (minItems ?? 0) === 0 ? `a list of at most ${maxItems}` : `a list of ${minItems} to ${maxItems}`;
 }
 
 /** Describes what a schema allows: `an integer from 0 to 65535`. */
