@@ -4,11 +4,9 @@ import { existsSync } from "node:fs";
 import { appendFile, cp, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Readable, Writable } from "node:stream";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { run } from "../packages/cli/src/run.ts";
-import { runSounding, type Outcome } from "../packages/cli/test/run-sounding.ts";
+import { runSounding } from "../packages/cli/test/run-sounding.ts";
 import { claimFolder } from "../packages/server/src/store/transfer/claimed-folder.ts";
 import { remotePassword, startRemoteServer } from "../packages/server/test/store/remote-server.ts";
 import { noPostgres, startPostgres } from "../packages/server/test/tenancy/postgres-server.ts";
@@ -22,6 +20,7 @@ import {
   serveInstallation,
   type ServedInstallation,
 } from "./support/installation.ts";
+import { Collected, runInProcess as sounding } from "./support/run-in-process.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "sounding-backup-"));
 const configFile = join(folder, "sounding.yaml");
@@ -36,28 +35,6 @@ const environment = (name: string): Environment => ({
   SOUNDING_CONFIG: configFile,
   SOUNDING_DATA_DIR: join(folder, name),
 });
-
-class Collected extends Writable {
-  text = "";
-  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
-    this.text += chunk.toString("utf8");
-    this.emit("written");
-    done();
-  }
-}
-
-/** The command in this process: to start one takes seconds. */
-async function sounding(
-  words: readonly string[],
-  env: Environment,
-  { stderr = new Collected(), signal = new AbortController().signal } = {},
-): Promise<Outcome> {
-  const stdout = new Collected();
-  const isTTY = { stdin: false, stdout: false, stderr: false };
-  const streams = { stdin: Readable.from([]), stdout, stderr, isTTY };
-  const code = await run(words, { ...streams, env, signal, abortedExitCode: () => 130 });
-  return { code, stdout: stdout.text, stderr: stderr.text };
-}
 
 async function succeeds(words: readonly string[], env: Environment): Promise<string> {
   const { code, stderr, stdout } = await sounding(words, env);
