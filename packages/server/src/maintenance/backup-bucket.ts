@@ -1,14 +1,14 @@
 /** A backup in S3-compatible storage: objects under a prefix, which is empty when the backup begins. */
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { open } from "node:fs/promises";
 import { AppError } from "../errors.ts";
 import type { S3Connection } from "../object-storage/s3-connection.ts";
 import { downloadObject } from "../object-storage/s3-download.ts";
 import { createObject, deleteObject, listObjects, putObject, readObject } from "../object-storage/s3-objects.ts";
 import { abortUploads, uploadFile } from "../object-storage/s3-upload.ts";
-import { damaged, requireSame, toFileError } from "./backup-files.ts";
+import { damaged, lacksManifest, requireSame, storedFileOf, toFileError } from "./backup-files.ts";
 import type { BackupStorage, ExpectedFile, StoredFile, VerifyOptions } from "./backup-storage.ts";
-import { incompleteMark, type Manifest, manifestFile, parseManifest } from "./manifest.ts";
+import { incompleteMark, type Manifest, manifestFile, parseManifest, printManifest } from "./manifest.ts";
 
 const maximumManifestBytes = 268_435_456;
 const cleanUpTimeoutMs = 60_000;
@@ -60,7 +60,7 @@ export class BackupBucket implements BackupStorage {
 
   async complete(manifest: Manifest, signal: AbortSignal): Promise<void> {
     const key = this.#writtenKey(manifestFile);
-    const body = Buffer.from(`${JSON.stringify(manifest, undefined, 1)}\n`);
+    const body = Buffer.from(printManifest(manifest));
     const isOurs = await createObject(this.#connection, { key, body }, signal);
     if (!isOurs) {
       this.#written.delete(key);
@@ -107,11 +107,7 @@ export class BackupBucket implements BackupStorage {
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== "not_found" || error.message.includes("NoSuchBucket"))
         throw error;
-      throw new AppError(
-        "invalid_request",
-        `${this.location} has no ${manifestFile}: it is not a backup, or the backup was interrupted.`,
-        { cause: error },
-      );
+      throw lacksManifest(this.location, error);
     }
   }
 
@@ -165,10 +161,6 @@ export class BackupBucket implements BackupStorage {
     this.#written.add(key);
     return key;
   }
-}
-
-function storedFileOf(body: Buffer): StoredFile {
-  return { bytes: body.length, sha256: createHash("sha256").update(body).digest("hex") };
 }
 
 function notEmpty(location: string, key: string): AppError {

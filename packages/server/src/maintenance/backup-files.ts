@@ -1,6 +1,12 @@
 /** Files of a backup: comparing them with the manifest, and errors of the file system as errors for the caller. */
+import { createHash } from "node:crypto";
 import { AppError } from "../errors.ts";
 import type { StoredFile } from "./backup-storage.ts";
+import { manifestFile } from "./manifest.ts";
+
+export function storedFileOf(content: Uint8Array): StoredFile {
+  return { bytes: content.length, sha256: createHash("sha256").update(content).digest("hex") };
+}
 
 /** @throws AppError invalid_request if a file is not as the manifest says */
 export function requireSame(path: string, found: StoredFile, expected: StoredFile): void {
@@ -10,6 +16,14 @@ export function requireSame(path: string, found: StoredFile, expected: StoredFil
       ? "its checksum differs from the manifest's"
       : `it has ${found.bytes} bytes instead of ${expected.bytes}`;
   throw damaged(path, reason);
+}
+
+export function lacksManifest(location: string, cause: unknown): AppError {
+  return new AppError(
+    "invalid_request",
+    `${location} has no ${manifestFile}: it is not a backup, or the backup was interrupted.`,
+    { cause },
+  );
 }
 
 export function damaged(path: string, reason: string): AppError {

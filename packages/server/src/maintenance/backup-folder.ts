@@ -4,9 +4,9 @@ import { createReadStream } from "node:fs";
 import { mkdir, open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { AppError } from "../errors.ts";
-import { requireSame, toFileError } from "./backup-files.ts";
+import { lacksManifest, requireSame, storedFileOf, toFileError } from "./backup-files.ts";
 import type { BackupStorage, ExpectedFile, StoredFile, VerifyOptions } from "./backup-storage.ts";
-import { incompleteMark, type Manifest, manifestFile, parseManifest } from "./manifest.ts";
+import { incompleteMark, type Manifest, manifestFile, parseManifest, printManifest } from "./manifest.ts";
 
 export class BackupFolder implements BackupStorage {
   readonly location: string;
@@ -39,7 +39,7 @@ export class BackupFolder implements BackupStorage {
     } catch (error) {
       throw toFileError(error, target, "written");
     }
-    return { bytes: bytes.length, sha256: sha256Of(bytes) };
+    return storedFileOf(bytes);
   }
 
   async add(path: string, source: string, signal: AbortSignal): Promise<StoredFile> {
@@ -48,7 +48,7 @@ export class BackupFolder implements BackupStorage {
 
   async complete(manifest: Manifest): Promise<void> {
     const path = join(this.folder, manifestFile);
-    await this.write(`${manifestFile}.part`, `${JSON.stringify(manifest, undefined, 1)}\n`);
+    await this.write(`${manifestFile}.part`, printManifest(manifest));
     try {
       await rename(`${path}.part`, path);
       await rm(join(this.folder, incompleteMark), { force: true });
@@ -71,13 +71,7 @@ export class BackupFolder implements BackupStorage {
       await using file = await open(path);
       return parseManifest(await file.readFile("utf8"));
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") {
-        throw new AppError(
-          "invalid_request",
-          `${this.folder} has no ${manifestFile}: it is not a backup, or the backup was interrupted.`,
-          { cause: error },
-        );
-      }
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") throw lacksManifest(this.folder, error);
       throw toFileError(error, path, "read");
     }
   }
@@ -87,7 +81,7 @@ export class BackupFolder implements BackupStorage {
     const bytes = await readFile(source).catch((error: unknown) => {
       throw toFileError(error, source, "read");
     });
-    requireSame(path, { bytes: bytes.length, sha256: sha256Of(bytes) }, expected);
+    requireSame(path, storedFileOf(bytes), expected);
     return bytes;
   }
 
@@ -100,10 +94,6 @@ export class BackupFolder implements BackupStorage {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {}
-}
-
-function sha256Of(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex");
 }
 
 /** Copies a file, if `target` is set, and returns its size and checksum. @throws AppError internal, or the signal's reason */

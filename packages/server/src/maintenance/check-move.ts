@@ -1,15 +1,14 @@
 /** Says what a move would copy, and whether the target is fit for it, without changing either. docs/adr/0045-move.md */
 import { existsSync } from "node:fs";
 import type { Config } from "../config/config.ts";
-import { AppError } from "../errors.ts";
 import { type ControlDatabase, openControlDatabase } from "../tenancy/control-database.ts";
 import { readControlRows } from "../tenancy/control-rows.ts";
 import { requireNotMoved } from "../tenancy/move-record.ts";
 import { openSource } from "./copy-until-stopped.ts";
 import { databaseSettings, openInstallation, requireCurrentControl, type Installation } from "./installation.ts";
 import { MoveCheckpoint } from "./move-checkpoint.ts";
-import { requireNoOrganization } from "./move-control.ts";
 import { type MovePlan, planMove } from "./move-plan.ts";
+import { openTarget, requireNoOrganization, targetHasRows } from "./move-target.ts";
 import { newRows } from "./move-telemetry.ts";
 
 interface CheckOptions {
@@ -84,19 +83,13 @@ async function checkTarget(plan: MovePlan, checkpoint: MoveCheckpoint, signal: A
   // To open the target would create the folder.
   if (!isOwnDirectory && !existsSync(toDirectory) && to.storage.database_url === undefined && !isRemote(to)) return;
   const isLocked = isOwnDirectory || !existsSync(toDirectory);
-  await using target = await openInstallation(to, signal, { isMoved: true, isLocked });
-  if (target.isServed) {
-    throw new AppError("conflict", `A server runs on the new data directory ${toDirectory}. Stop it.`);
-  }
+  await using target = await openTarget(plan, signal, { isLocked });
   if (movesControl && !checkpoint.controlBegun) await requireEmptyControl(to, target);
   if (!movesTelemetry || !target.hasStore) return;
   await using store = await target.openTelemetry();
   const version = await store.transfer.storedVersion(signal);
   if (version === 0 || checkpoint.isResumed || (await store.partitions.list(signal)).length === 0) return;
-  throw new AppError(
-    "conflict",
-    "The telemetry store of the new configuration has rows already. An installation is moved into an empty one.",
-  );
+  throw targetHasRows();
 }
 
 function isRemote({ telemetry }: Config): boolean {

@@ -73,6 +73,11 @@ export function telemetryPath({ day, table }: Pick<TelemetryFile, "table" | "day
   return `telemetry/${table}/${day ?? "all"}.native.zst`;
 }
 
+/** The content of the file. */
+export function printManifest(content: Manifest): string {
+  return `${JSON.stringify(content, undefined, 1)}\n`;
+}
+
 /** @throws AppError invalid_request that says what is wrong */
 export function parseManifest(text: string): Manifest {
   let value: unknown;

@@ -4,6 +4,7 @@ import { AppError } from "../errors.ts";
 import type { ControlDatabase } from "../tenancy/control-database.ts";
 import { type ControlRow, readControlRows, writeAllControlRows } from "../tenancy/control-rows.ts";
 import type { MoveCheckpoint } from "./move-checkpoint.ts";
+import { requireNoOrganization } from "./move-target.ts";
 
 interface ControlMove {
   readonly source: ControlDatabase;
@@ -30,18 +31,6 @@ export async function moveControl({ checkpoint, signal, source, target }: Contro
     );
   }
   return rows.length;
-}
-
-/** @throws AppError conflict */
-export async function requireNoOrganization(control: ControlDatabase): Promise<void> {
-  const any = await control.read((database) =>
-    database.selectFrom("organizations").select("id").limit(1).executeTakeFirst(),
-  );
-  if (any === undefined) return;
-  throw new AppError(
-    "conflict",
-    "The control database of the new configuration has organizations already. An installation is moved into an empty one.",
-  );
 }
 
 interface TableSum {

@@ -13,7 +13,8 @@ import { copyUntilStopped, openSource } from "./copy-until-stopped.ts";
 import type { MaintenanceProgress } from "./create-backup.ts";
 import { databaseSettings, openInstallation, requireCurrentControl, type Installation } from "./installation.ts";
 import { MoveCheckpoint, type MoveResult } from "./move-checkpoint.ts";
-import { moveControl, requireNoOrganization } from "./move-control.ts";
+import { moveControl } from "./move-control.ts";
+import { openTarget, requireNoOrganization, targetHasRows } from "./move-target.ts";
 import { type MovePlan, planMove } from "./move-plan.ts";
 import { copyNewRows, type TelemetryMove } from "./move-telemetry.ts";
 
@@ -86,15 +87,6 @@ async function requireCurrentSource(open: () => Promise<Installation>): Promise<
   requireCurrentControl(await installation.migrations());
 }
 
-/** Locks the target's data directory, if it is another one. */
-async function openTarget(plan: MovePlan, signal: AbortSignal): Promise<Installation> {
-  const isLocked = plan.toDirectory === plan.fromDirectory;
-  const target = await openInstallation(plan.to, signal, { isMoved: true, isLocked });
-  if (!target.isServed) return target;
-  await target[Symbol.asyncDispose]();
-  throw new AppError("conflict", `A server runs on the new data directory ${plan.toDirectory}. Stop it.`);
-}
-
 /** @throws AppError conflict */
 async function requireEmptyControl(target: Installation): Promise<void> {
   await using stack = new AsyncDisposableStack();
@@ -110,10 +102,7 @@ async function prepareStore(
   await transfer.migrate(signal);
   const isEmpty = await transfer.isEmpty(signal);
   if (!isEmpty && !checkpoint.isResumed) {
-    throw new AppError(
-      "conflict",
-      "The telemetry store of the new configuration has rows already. An installation is moved into an empty one.",
-    );
+    throw targetHasRows();
   }
   // The database was created again since the last attempt.
   if (isEmpty && checkpoint.hasCopies) await checkpoint.forgetAll();
