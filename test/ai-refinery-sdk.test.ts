@@ -1,19 +1,14 @@
 /**
- * The AI Refinery SDK (`airefinery-sdk`), unchanged, against the complete server. Set SOUNDING_TEST_PYTHON to a Python
- * that can `import air`; the tests are skipped without one.
+ * The AI Refinery SDK (`airefinery-sdk`), unchanged, against the complete server.
  */
 import assert from "node:assert/strict";
-import { execFile, spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { describe, test } from "node:test";
 import { promisify } from "node:util";
 import { startServer } from "./support/running-server.ts";
 
 const run = promisify(execFile);
-const python = process.env["SOUNDING_TEST_PYTHON"] ?? "python3";
-const installed = spawnSync(python, ["-c", "import air"], { stdio: "ignore" }).status === 0;
-const skip = installed
-  ? false
-  : "the Python package airefinery-sdk is not installed (SOUNDING_TEST_PYTHON names the Python to use)";
+const skip = needs("python");
 
 const preamble = `
 import asyncio, json, sys
@@ -22,6 +17,7 @@ key, url = sys.argv[1:]
 messages = [{"role": "user", "content": "Hello"}]
 client = AIRefinery(api_key=key, base_url=url)
 `;
+import { needs, python } from "./support/needs.ts";
 
 async function inPython(code: string): Promise<unknown> {
   await using server = await startServer();

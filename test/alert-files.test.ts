@@ -2,15 +2,16 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { childrenOf, type Expression } from "../packages/server/src/languages/promql/syntax/ast.ts";
 import { parseTree } from "../packages/server/src/languages/promql/syntax/parse.ts";
 import { parseYaml } from "../packages/server/src/config/yaml-file.ts";
-import { noPrometheus } from "../packages/server/test/support/prometheus-server.ts";
 import { startServer, untilTelemetryReady, type RunningServer } from "./support/running-server.ts";
+import { beforeTests } from "./support/hooks.ts";
+import { needs } from "./support/needs.ts";
 
 const run = promisify(execFile);
 const folder = fileURLToPath(new URL("../docs/operate/alerts/", import.meta.url));
@@ -35,14 +36,13 @@ const dashboard = JSON.parse(read("server-dashboard.json"));
 
 describe("the files for operators", () => {
   let server: RunningServer;
-  before(async () => {
+  beforeTests(async (stack) => {
     const sources = JSON.stringify(`${folder}applications.rules.yaml`);
-    server = await startServer(`alerts:\n  rule_files:\n    - path: ${sources}\n`, { telemetry: true });
+    server = stack.use(await startServer(`alerts:\n  rule_files:\n    - path: ${sources}\n`, { telemetry: true }));
     await untilTelemetryReady(server);
   });
-  after(() => server[Symbol.asyncDispose]());
 
-  test("the rules for Prometheus are valid, and fire when they should", { skip: noPrometheus }, async () => {
+  test("the rules for Prometheus are valid, and fire when they should", { skip: needs("prometheus") }, async () => {
     await run("promtool", ["check", "rules", `${folder}sounding.rules.yaml`]);
     await run("promtool", ["test", "rules", "sounding.rules.test.yaml"], { cwd: folder });
   });

@@ -1,10 +1,12 @@
 /** Alert rules through the whole server: telemetry over OTLP, rules in both languages, a real Alertmanager. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { noAlertmanager, startAlertmanager } from "../packages/server/test/support/alertmanager-server.ts";
+import { startAlertmanager } from "../packages/server/test/support/alertmanager-server.ts";
 import { newLogTenant, type LogTenant } from "./support/log-tenant.ts";
 import { startServer, untilTelemetryReady, type RunningServer } from "./support/running-server.ts";
+import { beforeTests } from "./support/hooks.ts";
+import { needs } from "./support/needs.ts";
 
 // oxlint-disable-next-line typescript/no-explicit-any -- answers of tests are looked into freely
 type Json = any;
@@ -34,22 +36,18 @@ alerts:
           expr: sum by (service_name) (count_over_time({service_name="till"} |= "declined" [5m])) > 1
 `;
 
-describe("alert rules", { skip: noAlertmanager }, () => {
+describe("alert rules", { skip: needs("alertmanager") }, () => {
   let alertmanager: Awaited<ReturnType<typeof startAlertmanager>>;
   let server: RunningServer;
   let one: LogTenant;
   let other: LogTenant;
 
-  before(async () => {
-    alertmanager = await startAlertmanager(alertmanagerConfiguration);
-    server = await startServer(rules(alertmanager.url), { telemetry: true });
+  beforeTests(async (stack) => {
+    alertmanager = stack.use(await startAlertmanager(alertmanagerConfiguration));
+    server = stack.use(await startServer(rules(alertmanager.url), { telemetry: true }));
     await untilTelemetryReady(server);
     one = await newLogTenant(server);
     other = await newLogTenant(server);
-  });
-  after(async () => {
-    await server[Symbol.asyncDispose]();
-    await alertmanager[Symbol.asyncDispose]();
   });
 
   async function until<Found>(find: () => Promise<Found | undefined>, what: string): Promise<Found> {

@@ -6,7 +6,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
-import { after, afterEach, before, describe, test } from "node:test";
+import { after, afterEach, describe, test } from "node:test";
 import { run } from "../packages/cli/src/run.ts";
 import type { Outcome } from "../packages/cli/test/run-sounding.ts";
 import { remotePassword, startRemoteServer } from "../packages/server/test/store/remote-server.ts";
@@ -16,7 +16,10 @@ import { parseS3Location } from "../packages/server/src/object-storage/s3-locati
 import { parseXml } from "../packages/server/src/object-storage/xml.ts";
 import { administer, allAnswers, allObjects, sendAllTelemetry, serveInstallation } from "./support/installation.ts";
 import { isSignedWith } from "./support/s3-signature.ts";
-import { credentials, noS3, sendError, startS3Server, type Exchange, type S3Server } from "./support/s3-server.ts";
+import { credentials, sendError, startS3Server, type Exchange, type S3Server } from "./support/s3-server.ts";
+import { beforeTests } from "./support/hooks.ts";
+import { needs } from "./support/needs.ts";
+import { childEnvironment } from "./support/child-environment.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "sounding-backup-s3-"));
 after(() => rm(folder, { recursive: true, force: true }));
@@ -67,7 +70,7 @@ test("XML that is damaged or hostile is an error", () => {
     assert.throws(() => parseXml(wrong), SyntaxError, wrong);
 });
 
-describe("backups in S3", { skip: noS3, timeout: 300_000 }, () => {
+describe("backups in S3", { skip: needs("python"), timeout: 300_000 }, () => {
   let s3: S3Server;
   let number = 0;
   const newLocation = (): string => `s3://backups/prefix (${(number += 1)})+ü`;
@@ -75,18 +78,17 @@ describe("backups in S3", { skip: noS3, timeout: 300_000 }, () => {
   const keysUnder = async (location: string): Promise<string[]> =>
     (await s3.keys("backups")).filter((key) => key.startsWith(`${prefixOf(location)}/`));
 
-  before(async () => {
-    s3 = await startS3Server();
+  beforeTests(async (stack) => {
+    s3 = stack.use(await startS3Server());
     await s3.createBucket("backups");
   });
-  after(() => s3[Symbol.asyncDispose]());
   afterEach(() => {
     s3.fault = undefined;
   });
 
   describe("by the commands", () => {
     const environment = (name: string): Record<string, string> => ({
-      PATH: process.env["PATH"]!,
+      ...childEnvironment,
       SOUNDING_INSTALL: "false",
       SOUNDING_CONFIG: configFile,
       SOUNDING_DATA_DIR: join(folder, name),
@@ -249,7 +251,7 @@ describe("backups in S3", { skip: noS3, timeout: 300_000 }, () => {
     const path = "telemetry/spans/2026-01-01.native.zst";
     const content = randomBytes(2 * partBytes + 12_345);
     const source = join(folder, "source");
-    before(() => writeFile(source, content));
+    beforeTests(() => writeFile(source, content));
 
     const open = (location: string, idleTimeoutMs = 30_000, isProxied = false): BackupStorage =>
       openBackupStorage({

@@ -4,12 +4,12 @@ import { existsSync } from "node:fs";
 import { appendFile, cp, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { after, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { runSounding } from "../packages/cli/test/run-sounding.ts";
+import { Collected, runInProcess, runSounding } from "../packages/cli/test/run-sounding.ts";
 import { claimFolder } from "../packages/server/src/store/transfer/claimed-folder.ts";
 import { remotePassword, startRemoteServer } from "../packages/server/test/store/remote-server.ts";
-import { noPostgres, startPostgres } from "../packages/server/test/tenancy/postgres-server.ts";
+import { startPostgres } from "../packages/server/test/tenancy/postgres-server.ts";
 import { otlpSender } from "./support/otlp-sender.ts";
 import {
   administer,
@@ -20,7 +20,9 @@ import {
   serveInstallation,
   type ServedInstallation,
 } from "./support/installation.ts";
-import { Collected, runInProcess as sounding } from "./support/run-in-process.ts";
+import { beforeTests } from "./support/hooks.ts";
+import { needs } from "./support/needs.ts";
+import { childEnvironment } from "./support/child-environment.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "sounding-backup-"));
 const configFile = join(folder, "sounding.yaml");
@@ -30,14 +32,14 @@ after(() => rm(folder, { recursive: true, force: true }));
 
 type Environment = Record<string, string>;
 const environment = (name: string): Environment => ({
-  PATH: process.env["PATH"]!,
+  ...childEnvironment,
   SOUNDING_INSTALL: "false",
   SOUNDING_CONFIG: configFile,
   SOUNDING_DATA_DIR: join(folder, name),
 });
 
 async function succeeds(words: readonly string[], env: Environment): Promise<string> {
-  const { code, stderr, stdout } = await sounding(words, env);
+  const { code, stderr, stdout } = await runSounding(words, { env });
   assert.equal(code, 0, `${words.join(" ")}: ${stderr}`);
   return stdout;
 }
@@ -75,7 +77,7 @@ async function countLogs(url: string, key: string): Promise<number> {
   return Number(data.result[0]?.value[1] ?? 0);
 }
 
-before(async () => {
+beforeTests(async () => {
   await using server = await serveInstallation(environment("first"), configFile);
   const { url } = server;
   const { key, operatorKey = "" } = server.firstStart!;
@@ -105,7 +107,7 @@ before(async () => {
   })();
   await Promise.race([isBusy.promise, sending]);
   const acknowledged = sent;
-  const outcome = await sounding(["backup", backup, "--json"], environment("first"));
+  const outcome = await runSounding(["backup", backup, "--json"], { env: environment("first") });
   stop.abort();
   await sending;
   assert.equal(outcome.code, 0, outcome.stderr);
@@ -180,7 +182,7 @@ describe("a backup of a whole installation", { timeout: 300_000 }, () => {
     assert.ok(!existsSync(checkpoint));
     await using server = await serveInstallation(env, configFile);
     await assertWholeInstallation(server);
-    const again = await sounding(["restore", backup], env);
+    const again = await runSounding(["restore", backup], { env });
     assert.match(again.stderr, /A server runs on the data directory .*Stop it to restore a whole installation/);
   });
 
@@ -191,7 +193,7 @@ describe("a backup of a whole installation", { timeout: 300_000 }, () => {
     const stderr = new Collected();
     stderr.once("written", () => stop.abort());
     const env = environment("second");
-    const { code } = await sounding(["backup", cancelled], env, { stderr, signal: stop.signal });
+    const { code } = await runInProcess(["backup", cancelled], { env, stderr, signal: stop.signal });
     assert.equal(code, 130);
     assert.deepEqual(await readdir(cancelled), []);
     assert.deepEqual(await readdir(join(folder, "second/telemetry/spool")), []);
@@ -226,14 +228,14 @@ describe("a backup of a whole installation", { timeout: 300_000 }, () => {
   });
 
   test("is not restored over an installation in use", async () => {
-    const { code, stderr } = await sounding(["restore", backup], environment("second"));
+    const { code, stderr } = await runSounding(["restore", backup], { env: environment("second") });
     assert.equal(code, 1);
     assert.match(stderr, /The control database has organizations already/);
   });
 
-  test("restores into PostgreSQL and ClickHouse, and back", { skip: noPostgres ?? false }, async (context) => {
+  test("restores into PostgreSQL and ClickHouse, and back", { skip: needs("postgresql") }, async (context) => {
     const postgres = await startPostgres();
-    context.after(() => postgres.remove());
+    context.after(() => postgres[Symbol.asyncDispose]());
     await using clickhouse = await startRemoteServer();
     const env: Environment = {
       ...environment("third"),
@@ -267,7 +269,7 @@ describe("one organization", { timeout: 300_000 }, () => {
     });
     assert.equal(other.status, 401);
 
-    const taken = await sounding(["restore", backup, "-o", known.acme], env);
+    const taken = await runSounding(["restore", backup, "-o", known.acme], { env });
     assert.match(
       taken.stderr,
       /The organization "acme" \(org_\w+\) exists\. To replace it by its backup, archive it first/,
@@ -279,7 +281,7 @@ describe("one organization", { timeout: 300_000 }, () => {
     await succeeds(["restore", backup, "-o", "acme"], env);
     await assertSameAnswers(server, 1);
     // The operator's key belongs to the first organization of the other installation, whose name is taken here.
-    const named = await sounding(["restore", backup, "-o", "default"], env);
+    const named = await runSounding(["restore", backup, "-o", "default"], { env });
     assert.match(named.stderr, /another organization already has this name/);
     const archived = JSON.parse((await readFile(join(own, "control.jsonl"), "utf8")).split("\n")[0]!) as {
       values: { archived_at: number | null };
@@ -289,10 +291,10 @@ describe("one organization", { timeout: 300_000 }, () => {
 
   test("must be in the backup, and in the database", async () => {
     const env = environment("second");
-    const missing = await sounding(["restore", backup, "-o", "nobody"], env);
+    const missing = await runSounding(["restore", backup, "-o", "nobody"], { env });
     assert.equal(missing.code, 5);
     assert.match(missing.stderr, /does not have the organization "nobody"\. It has "acme"|"default"/);
-    const unknown = await sounding(["backup", join(folder, "none"), "-o", "nobody"], env);
+    const unknown = await runSounding(["backup", join(folder, "none"), "-o", "nobody"], { env });
     assert.equal(unknown.code, 5);
     assert.ok(!existsSync(join(folder, "none/manifest.json")));
   });
@@ -362,7 +364,7 @@ describe("a backup that is damaged or hostile is refused before anything is writ
       await cp(backup, copy, { recursive: true });
       await damage(copy);
       const env = environment(`untouched-${number}`);
-      const { code, stderr } = await sounding(["restore", copy], env);
+      const { code, stderr } = await runSounding(["restore", copy], { env });
       assert.equal(code, 1);
       assert.match(stderr, message);
       assert.ok(!existsSync(env["SOUNDING_DATA_DIR"]!));
@@ -370,7 +372,7 @@ describe("a backup that is damaged or hostile is refused before anything is writ
   }
 
   test("and a folder with other files is not used for a new backup", async () => {
-    const { code, stderr } = await sounding(["backup", backup], environment("second"));
+    const { code, stderr } = await runSounding(["backup", backup], { env: environment("second") });
     assert.equal(code, 1);
     assert.match(stderr, /is not empty/);
     assert.ok(existsSync(join(backup, "manifest.json")));
@@ -380,7 +382,7 @@ describe("a backup that is damaged or hostile is refused before anything is writ
 describe("sounding migrate", { timeout: 120_000 }, () => {
   test("lists and runs what is pending, and changes nothing the second time", async () => {
     const env = environment("migrated");
-    const pending = await sounding(["migrate", "--check"], env);
+    const pending = await runSounding(["migrate", "--check"], { env });
     assert.equal(pending.code, 1);
     assert.match(pending.stdout, /^control database: 0001_organizations_projects_keys$/m);
     assert.match(await succeeds(["migrate"], env), /steps done/);
@@ -391,10 +393,10 @@ describe("sounding migrate", { timeout: 120_000 }, () => {
 
   test(
     "migrates a telemetry store without a server, and refuses a newer one",
-    { skip: noPostgres ?? false },
+    { skip: needs("postgresql") },
     async (context) => {
       const postgres = await startPostgres();
-      context.after(() => postgres.remove());
+      context.after(() => postgres[Symbol.asyncDispose]());
       await using clickhouse = await startRemoteServer();
       const env: Environment = {
         ...environment("migrated-remote"),
@@ -402,7 +404,7 @@ describe("sounding migrate", { timeout: 120_000 }, () => {
         SOUNDING_CLICKHOUSE_URL: clickhouse.url,
         SOUNDING_CLICKHOUSE_PASSWORD: remotePassword,
       };
-      const pending = await sounding(["migrate", "--check", "--json"], env);
+      const pending = await runSounding(["migrate", "--check", "--json"], { env });
       assert.equal(pending.code, 1);
       const { pending: steps } = JSON.parse(pending.stdout) as { pending: { store: string; step: string }[] };
       assert.ok(steps.some(({ step, store }) => store === "telemetry store" && step === "1: create the tables"));
@@ -414,14 +416,14 @@ describe("sounding migrate", { timeout: 120_000 }, () => {
         assert.equal(response.status, 200, await response.text());
       };
       await query("ALTER TABLE logs DROP COLUMN dropped_attributes");
-      const column = await sounding(["migrate", "--check"], env);
+      const column = await runSounding(["migrate", "--check"], { env });
       assert.deepEqual(
         [column.code, column.stdout.split("\n")[0]],
         [1, "telemetry store: add the column logs.dropped_attributes"],
       );
       await succeeds(["migrate"], env);
       await query("INSERT INTO schema_migrations (version, name) SELECT 999, 'newer (incompatible)'");
-      const newer = await sounding(["migrate"], env);
+      const newer = await runSounding(["migrate"], { env });
       assert.equal(newer.code, 1);
       assert.match(
         newer.stderr,

@@ -1,19 +1,19 @@
 /** Spans of one model call that applications send, in any order, through the whole server: the call counts once. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { AsyncSounding } from "@sounding/client";
 import { startServer, untilTelemetryReady, type RunningServer } from "./support/running-server.ts";
+import { beforeTests } from "./support/hooks.ts";
 
 const nowMs = Date.now();
 let server: RunningServer;
 let client: AsyncSounding;
 
-before(async () => {
-  server = await startServer("", { telemetry: true });
+beforeTests(async (stack) => {
+  server = stack.use(await startServer("", { telemetry: true }));
   await untilTelemetryReady(server);
   client = new AsyncSounding({ apiKey: server.key, baseUrl: server.url, maxRetries: 0 });
 });
-after(() => server[Symbol.asyncDispose]());
 
 interface AppSpan {
   readonly id: string;

@@ -1,19 +1,22 @@
 /** Every chat call appears in the telemetry of its caller's project, with the real server and its real store. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { AsyncSounding } from "@sounding/client";
 import { startScriptedUpstream, type ScriptedUpstream } from "../packages/server/test/support/scripted-upstream.ts";
 import { attributesOf, newTrace, spansOf } from "./support/call-spans.ts";
 import { startServer, untilTelemetryReady, type RunningServer } from "./support/running-server.ts";
+import { beforeTests } from "./support/hooks.ts";
 
 let upstream: ScriptedUpstream;
 let server: RunningServer;
 let client: AsyncSounding;
 
-before(async () => {
+beforeTests(async (stack) => {
   upstream = await startScriptedUpstream(() => {});
-  server = await startServer(
-    `
+  stack.defer(() => upstream.close());
+  server = stack.use(
+    await startServer(
+      `
 server: { trusted_proxies: [loopback] }
 engines:
   first: { type: openai_compatible, base_url: "${upstream.url}/v1" }
@@ -22,14 +25,11 @@ models:
   one: { targets: [{ engine: first, model: m }] }
   two: { targets: [{ engine: first, model: m }, { engine: second, model: m }], retries: { attempts: 1, backoff_ms: 1 } }
 `,
-    { telemetry: true },
+      { telemetry: true },
+    ),
   );
   await untilTelemetryReady(server);
   client = new AsyncSounding({ apiKey: server.key, baseUrl: server.url, maxRetries: 0 });
-});
-after(async () => {
-  await server[Symbol.asyncDispose]();
-  await upstream.close();
 });
 
 const messages = [

@@ -52,7 +52,7 @@ const outcomes: Record<keyof typeof modeCases, unknown> = {
 for (const { mode, run } of runners) {
   describe(`the ${mode} client and the real server`, { timeout: 120_000 }, () => {
     for (const [name, outcome] of Object.entries(outcomes)) {
-      const skip = name === "transcribes what it speaks" && !transcribes && "no engine transcribes on this machine";
+      const skip = name === "transcribes what it speaks" && !transcribes && "needs pocketsphinx";
       test(name, { skip }, async () => assert.deepEqual(await run(name), outcome));
     }
   });

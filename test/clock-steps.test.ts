@@ -8,9 +8,10 @@ import { test } from "node:test";
 import { startScriptedUpstream } from "../packages/server/test/support/scripted-upstream.ts";
 import { answerEcho, chat, configurationFor, operatorKey, serveMember } from "./fleet/fleet.ts";
 import { otlpSender } from "./support/otlp-sender.ts";
+import { needs } from "./support/needs.ts";
 
 const [library] = globSync("/usr/lib/*/faketime/libfaketimeMT.so.1");
-const skip = library === undefined ? "libfaketime is not installed (Debian: apt-get install faketime)" : false;
+const skip = needs("faketime");
 const hourMs = 3_600_000;
 
 test("a server whose clock is set forward and back", { skip }, async () => {

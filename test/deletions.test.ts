@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import type { Deletion } from "../packages/server/src/api/deletions.ts";
 import {
   baseUnixNano,
@@ -21,6 +21,7 @@ import {
 } from "./support/deletion-tenants.ts";
 import { serveProcess } from "./support/served-process.ts";
 import { startServer, untilTelemetryReady, type RunningServer } from "./support/running-server.ts";
+import { beforeTests } from "./support/hooks.ts";
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 
@@ -49,14 +50,10 @@ type CaseName = keyof typeof cases;
 describe("deleting data", { timeout: 400_000 }, () => {
   let server: RunningServer;
   let store: ReturnType<typeof storeOf>;
-  before(async () => {
-    server = await startServer("telemetry: { sweep_delay_ms: 1000 }", { telemetry: true });
+  beforeTests(async (stack) => {
+    server = stack.use(await startServer("telemetry: { sweep_delay_ms: 1000 }", { telemetry: true }));
     await untilTelemetryReady(server);
-    store = storeOf(server);
-  });
-  after(async () => {
-    await store[Symbol.asyncDispose]();
-    await server[Symbol.asyncDispose]();
+    store = stack.use(storeOf(server));
   });
 
   /** Rows by table, those that queries no longer return included. */

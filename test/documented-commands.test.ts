@@ -7,8 +7,9 @@ import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { promisify } from "node:util";
 import { startServer, untilTelemetryReady } from "./support/running-server.ts";
-import { hasPocketSphinx } from "./support/installed.ts";
 import { repository } from "./support/served-process.ts";
+import { needs } from "./support/needs.ts";
+import { childEnvironment } from "./support/child-environment.ts";
 
 const run = promisify(execFile);
 
@@ -73,11 +74,9 @@ const programs = {
 
 /** Why a command cannot run on this machine. */
 function missingFor(code: string): string | false {
-  if (/transcri/.test(code) && !hasPocketSphinx()) return "needs PocketSphinx";
-  const missing = Object.entries(programs).find(
-    ([name, path]) => path === undefined && new RegExp(`\\b${name}\\b`).test(code),
-  );
-  return missing === undefined ? false : `needs the program ${missing[0]}`;
+  const isNamed = (program: string): boolean => new RegExp(`\b${program}\b`).test(code);
+  const programs = (["curl", "ffmpeg", "jq"] as const).filter(isNamed);
+  return needs(...programs, ...(/transcri/.test(code) ? (["pocketsphinx"] as const) : []));
 }
 
 const folder = await mkdtemp(join(tmpdir(), "sounding-documented-"));
@@ -101,6 +100,7 @@ async function shell(code: string, file = ""): Promise<string> {
     .replace(/\b5b8efff79[0-9a-f]*/, "$(sounding traces --project demo --json | grep -oE '[0-9a-f]{32}' | head -n 1)")
     .replaceAll(/\bacme\b/g, `acme-${files.indexOf(file)}`);
   const env = {
+    ...childEnvironment,
     PATH: `${join(folder, "bin")}:${process.env["PATH"]}`,
     HOME: folder,
     SOUNDING_BASE_URL: server.url,

@@ -5,8 +5,10 @@ import { readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { repository, serveProcess } from "./support/served-process.ts";
+import { beforeTests } from "./support/hooks.ts";
+import { childEnvironment } from "./support/child-environment.ts";
 
 const { peerDependencies } = JSON.parse(readFileSync(join(repository, "packages/server/package.json"), "utf8")) as {
   peerDependencies: Record<string, string>;
@@ -26,7 +28,7 @@ let folder: string;
 /** Runs the command to its end, without the packages unless told otherwise. */
 function sounding(words: readonly string[], options = nodeOptions) {
   const script = join(repository, "packages/cli/bin/sounding.js");
-  const env = { PATH: process.env["PATH"], SOUNDING_DATA_DIR: join(folder, "data"), SOUNDING_INSTALL: "false" };
+  const env = { ...childEnvironment, SOUNDING_DATA_DIR: join(folder, "data"), SOUNDING_INSTALL: "false" };
   return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
     const child = execFile(
       process.execPath,
@@ -51,8 +53,9 @@ async function doctor(words: readonly string[] = [], options = nodeOptions): Pro
 }
 
 describe("without the packages of local engines", () => {
-  before(async () => {
+  beforeTests(async (stack) => {
     folder = await mkdtemp(join(tmpdir(), "sounding-engine-packages-"));
+    stack.defer(() => rm(folder, { recursive: true, force: true }));
     await writeFile(
       join(folder, "local.yaml"),
       `engines: { local: { type: llama_cpp, models: { small: { file: small.gguf } } } }
@@ -60,7 +63,6 @@ models: { small: { targets: [{ engine: local, model: small }] } }
 `,
     );
   });
-  after(() => rm(folder, { recursive: true, force: true }));
 
   test("the server starts with what it has, and does not list the trial model", async () => {
     await using server = await serveProcess({}, { nodeOptions });

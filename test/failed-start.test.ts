@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, test } from "node:test";
 import { repository, serveProcess } from "./support/served-process.ts";
+import { childEnvironment } from "./support/child-environment.ts";
 
 interface Outcome {
   readonly code: unknown;
@@ -19,7 +20,7 @@ interface Outcome {
 
 async function sounding(...words: string[]): Promise<Outcome> {
   const script = join(repository, "packages/cli/bin/sounding.js");
-  const env = { PATH: process.env["PATH"], SOUNDING_TELEMETRY_ENABLED: "false" };
+  const env = { ...childEnvironment, SOUNDING_TELEMETRY_ENABLED: "false" };
   return new Promise((resolve) => {
     execFile(process.execPath, [script, ...words], { env, cwd: tmpdir() }, (error, stdout, stderr) =>
       resolve({ code: error === null ? 0 : error.code, stdout, stderr }),
@@ -80,7 +81,7 @@ describe("a start that fails", () => {
     const folder = await mkdtemp(join(tmpdir(), "sounding-start-"));
     const script = join(repository, "packages/cli/src/main.ts");
     const words = [script, "serve", "--port", "0", "--data-dir", join(folder, "data")];
-    const env = { PATH: process.env["PATH"], SOUNDING_INSTALL: "false" };
+    const env = { ...childEnvironment, SOUNDING_INSTALL: "false" };
     const child = spawn(process.execPath, words, { env, stdio: ["ignore", "pipe", "pipe"] });
     try {
       const [exited, stdout, stderr] = [once(child, "exit"), text(child.stdout), text(child.stderr)];

@@ -1,10 +1,11 @@
 /** The files of docs/observability/grafana/: the data sources pass Grafana's checks, and every panel of the dashboard shows data. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { parseYaml } from "../packages/server/src/config/yaml-file.ts";
 import { runSounding } from "../packages/cli/test/run-sounding.ts";
 import { startServer, untilTelemetryReady, type RunningServer } from "./support/running-server.ts";
+import { beforeTests } from "./support/hooks.ts";
 
 const folder = new URL("../docs/observability/grafana/", import.meta.url);
 const read = (name: string): string => readFileSync(new URL(name, folder), "utf8");
@@ -46,14 +47,13 @@ const { datasources } = parseYaml("datasources.yaml", read("datasources.yaml")).
 const dashboard = JSON.parse(read("ai-applications.json")) as Dashboard;
 
 let server: RunningServer;
-before(async () => {
-  server = await startServer("", { telemetry: true });
+beforeTests(async (stack) => {
+  server = stack.use(await startServer("", { telemetry: true }));
   await untilTelemetryReady(server);
   const env = { SOUNDING_API_KEY: server.key, SOUNDING_BASE_URL: server.url };
   const { code, stderr } = await runSounding(["demo"], { env });
   assert.equal(code, 0, stderr);
 });
-after(() => server[Symbol.asyncDispose]());
 
 /** Sends a request as Grafana does: with the data source's URL and Basic authentication. */
 async function get(type: DataSource["type"], path: string, parameters: Record<string, string> = {}): Promise<Response> {

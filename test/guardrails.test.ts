@@ -3,13 +3,15 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { isDeepStrictEqual, promisify } from "node:util";
 import { AsyncSounding } from "@sounding/client";
 import { startScriptedUpstream, type ScriptedUpstream } from "../packages/server/test/support/scripted-upstream.ts";
 import { otlpSender } from "./support/otlp-sender.ts";
 import { repository } from "./support/served-process.ts";
 import { startServer, untilTelemetryReady, type RunningServer } from "./support/running-server.ts";
+import { beforeTests } from "./support/hooks.ts";
+import { needs } from "./support/needs.ts";
 
 const page = await readFile(join(repository, "docs/chat/guardrails.md"), "utf8");
 const blocks = [...page.matchAll(/^```(?<language>\w+)\n(?<code>.*?)^```$/gms)].map(({ groups }) => groups!);
@@ -23,7 +25,7 @@ let client: AsyncSounding;
 /** The model's answer. */
 let said = "Fine.";
 
-before(async () => {
+beforeTests(async (stack) => {
   upstream = await startScriptedUpstream(async (exchange) => {
     if (exchange.path === "/v1/moderations") {
       const { input } = exchange.json as { input: string[] };
@@ -42,20 +44,19 @@ before(async () => {
     await exchange.sendEvents({ ...head, choices: [{ index: 0, delta: {}, finish_reason: "stop" }] }, "[DONE]");
     exchange.end();
   });
+  stack.defer(() => upstream.close());
   const settings = yaml!
     .replace("https://api.openai.com/v1", `${upstream.url}/v1`)
     .replace("${OPENAI_API_KEY}", "sk-x");
-  server = await startServer(
-    `${settings}\nengines: { first: { type: openai_compatible, base_url: "${upstream.url}/v1" } }\n` +
-      `models: { one: { targets: [{ engine: first, model: m }] } }\n`,
-    { telemetry: true },
+  server = stack.use(
+    await startServer(
+      `${settings}\nengines: { first: { type: openai_compatible, base_url: "${upstream.url}/v1" } }\n` +
+        `models: { one: { targets: [{ engine: first, model: m }] } }\n`,
+      { telemetry: true },
+    ),
   );
   await untilTelemetryReady(server);
   client = new AsyncSounding({ apiKey: server.key, baseUrl: server.url, maxRetries: 0 });
-});
-after(async () => {
-  await server[Symbol.asyncDispose]();
-  await upstream.close();
 });
 
 const ask = (content: string, headers: Record<string, string> = {}): Promise<Response> =>
@@ -76,7 +77,7 @@ async function untilCounted(expected: Readonly<Record<string, number>>, more: ob
 }
 
 describe("the page's guardrails", () => {
-  test("answer the page's call as documented", async () => {
+  test("answer the page's call as documented", { skip: needs("curl") }, async () => {
     const script = curl!.replace("curl ", "curl --silent ").replace("http://127.0.0.1:4141", server.url);
     const env = { PATH: process.env["PATH"], SOUNDING_API_KEY: server.key };
     const { stdout } = await promisify(execFile)("bash", ["-c", script], { env });

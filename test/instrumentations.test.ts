@@ -4,25 +4,22 @@
  * (test/instrumentations/record.ts) is sent again in any case.
  */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { AsyncSounding } from "@sounding/client";
 import { applications, type Expected } from "./instrumentations/applications.ts";
 import { startGateway, type Gateway } from "./instrumentations/gateway.ts";
 import { endingNow, lastEndOf, readRecording } from "./instrumentations/recording.ts";
 import { isPython, runApplication } from "./instrumentations/run-application.ts";
 import { attributesOf } from "./support/call-spans.ts";
-
-const python = process.env["SOUNDING_TEST_INSTRUMENTATIONS"];
+import { beforeTests } from "./support/hooks.ts";
+import { instrumentedPython, needs } from "./support/needs.ts";
 
 let gateway: Gateway;
 let client: AsyncSounding;
 
-async function open(): Promise<void> {
-  gateway = await startGateway();
+async function open(stack: AsyncDisposableStack): Promise<void> {
+  gateway = stack.use(await startGateway());
   client = new AsyncSounding({ apiKey: gateway.server.key, baseUrl: gateway.server.url, maxRetries: 0 });
-}
-async function close(): Promise<void> {
-  await gateway[Symbol.asyncDispose]();
 }
 
 /** Waits until Sounding has recorded the calls of a project: their spans are written asynchronously. */
@@ -82,8 +79,7 @@ async function assertCounted(project: string, expected: Expected): Promise<void>
 }
 
 describe("the recording of", () => {
-  before(open);
-  after(close);
+  beforeTests(open);
   for (const application of applications) {
     test(`${application.name} counts each call once`, async () => {
       const { name } = application;
@@ -106,15 +102,11 @@ describe("the recording of", () => {
 });
 
 describe("the application", { timeout: 600_000 }, () => {
-  before(open);
-  after(close);
+  beforeTests(open);
   for (const application of applications) {
-    const skip =
-      isPython(application) && python === undefined
-        ? "needs Python with the instrumentations: SOUNDING_TEST_INSTRUMENTATIONS"
-        : false;
+    const skip = isPython(application) && needs("python-instrumentations");
     test(`${application.name} runs, and each call counts once`, { skip }, async () => {
-      await runApplication(application, gateway, python ?? "");
+      await runApplication(application, gateway, instrumentedPython);
       await untilRecorded(application.name, gateway.calls.length);
       await assertCounted(application.name, application.expected);
     });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { runSounding } from "../packages/cli/test/run-sounding.ts";
 import {
   startScriptedUpstream,
@@ -11,6 +11,7 @@ import {
   type ScriptedUpstream,
 } from "../packages/server/test/support/scripted-upstream.ts";
 import { startServer, type RunningServer } from "./support/running-server.ts";
+import { beforeTests } from "./support/hooks.ts";
 
 interface Row {
   readonly limit: string;
@@ -28,22 +29,21 @@ describe("limits with their usage", { timeout: 60_000 }, () => {
   let waiting: ScriptedExchange | undefined;
   const arrivals = new EventTarget();
 
-  before(async () => {
+  beforeTests(async (stack) => {
     upstream = await startScriptedUpstream((exchange) => {
       waiting = exchange;
       arrivals.dispatchEvent(new Event("arrival"));
     });
-    server = await startServer(`
+    stack.defer(() => upstream.close());
+    server = stack.use(
+      await startServer(`
 limits: { key: { tokens_per_minute: 200 }, organization: { tokens_per_month: 500 } }
 engines:
   first: { type: openai_compatible, base_url: "${upstream.url}/v1", models: [m] }
 models:
   one: { targets: [{ engine: first, model: m }] }
-`);
-  });
-  after(async () => {
-    await server[Symbol.asyncDispose]();
-    await upstream.close();
+`),
+    );
   });
 
   const answer = {

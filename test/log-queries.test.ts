@@ -1,8 +1,9 @@
 /** Filters, pages and attributes of log queries through the real server: sent over OTLP, stored in the real store. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { entriesOf, newLogTenant, type LogsAnswer, type LogTenant } from "./support/log-tenant.ts";
 import { startServer, untilTelemetryReady, type RunningServer } from "./support/running-server.ts";
+import { beforeTests } from "./support/hooks.ts";
 
 let server: RunningServer;
 const start = BigInt(Date.now() - 600_000) * 1_000_000n;
@@ -10,11 +11,10 @@ const traceId = "5b8efff798038103d269b633813fc60c";
 const spanId = "eee19b7ec3c1b174";
 const hostile = `x' OR 1=1 --"} \\'\u0000%_\`;`;
 
-before(async () => {
-  server = await startServer("", { telemetry: true });
+beforeTests(async (stack) => {
+  server = stack.use(await startServer("", { telemetry: true }));
   await untilTelemetryReady(server);
 });
-after(() => server[Symbol.asyncDispose]());
 
 const newTenant = (): Promise<LogTenant> => newLogTenant(server);
 
@@ -99,7 +99,7 @@ const filters: readonly (readonly [filter: object, lines: readonly string[]])[] 
 
 describe("the filters of log queries", { timeout: 120_000 }, () => {
   let own: LogTenant;
-  before(async () => {
+  beforeTests(async () => {
     const other = await newTenant();
     own = await newTenant();
     await sendExamples(other, "other");

@@ -1,20 +1,20 @@
 /** Histograms of logs, reading forward, and entries by ID, through the real server and its real store. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import type { LogHistogram } from "../packages/client/src/index.ts";
 import { newLogTenant, type LogsAnswer, type LogTenant } from "./support/log-tenant.ts";
 import { startServer, untilTelemetryReady, type RunningServer } from "./support/running-server.ts";
+import { beforeTests } from "./support/hooks.ts";
 
 let server: RunningServer;
 const hour = 3_600_000_000_000n;
 /** The begin of an hour, some hours ago. */
 const start = BigInt(Date.now()) * 1_000_000n - 6n * hour - ((BigInt(Date.now()) * 1_000_000n) % hour);
 
-before(async () => {
-  server = await startServer("", { telemetry: true });
+beforeTests(async (stack) => {
+  server = stack.use(await startServer("", { telemetry: true }));
   await untilTelemetryReady(server);
 });
-after(() => server[Symbol.asyncDispose]());
 
 const at = (seconds: number): bigint => start + BigInt(seconds) * 1_000_000_000n;
 const range = (from: number, to: number) => ({ start: String(at(from)), end: String(at(to)) });
@@ -27,7 +27,7 @@ async function histogramOf(tenant: LogTenant, body: object): Promise<LogHistogra
 
 describe("a log histogram", { timeout: 120_000 }, () => {
   let own: LogTenant;
-  before(async () => {
+  beforeTests(async () => {
     const other = await newLogTenant(server);
     own = await newLogTenant(server);
     const entry = (seconds: number, severityNumber: number, body = "x") => ({
@@ -127,7 +127,7 @@ describe("reading logs forward", { timeout: 120_000 }, () => {
   const numbered = (answer: LogsAnswer): string[] =>
     answer.data.result.flatMap(({ values }) => values.map(([, line]) => line));
   let own: LogTenant;
-  before(async () => {
+  beforeTests(async () => {
     const other = await newLogTenant(server);
     own = await newLogTenant(server);
     const entries = Array.from({ length: 20 }, (_, index) => ({

@@ -5,17 +5,18 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { runSounding } from "../packages/cli/test/run-sounding.ts";
 import { repository } from "./support/served-process.ts";
 import { startServer, type RunningServer } from "./support/running-server.ts";
+import { beforeTests } from "./support/hooks.ts";
+import { childEnvironment } from "./support/child-environment.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "sounding-login-"));
 let server: RunningServer;
-before(async () => void (server = await startServer()));
-after(async () => {
-  await server[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true });
+beforeTests(async (stack) => {
+  stack.defer(() => rm(folder, { recursive: true }));
+  server = stack.use(await startServer());
 });
 
 let homes = 0;
@@ -77,7 +78,7 @@ describe("sounding login", () => {
     const { home, file } = await newUser();
     const command = `${process.execPath} ${join(repository, "packages/cli/src/main.ts")} login --url ${server.url}`;
     const terminal = spawn("/usr/bin/script", ["--quiet", "--return", "--command", command, "/dev/null"], {
-      env: { PATH: process.env["PATH"], HOME: home },
+      env: { ...childEnvironment, HOME: home },
     });
     let shown = "";
     for await (const bytes of terminal.stdout) {

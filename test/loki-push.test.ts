@@ -1,11 +1,12 @@
 /** Loki's push API through the real server: JSON and protobuf, labels, severities, traces, and what is refused. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import protobuf from "protobufjs";
 import { compress } from "snappyjs";
 import { newLogTenant, type LogTenant } from "./support/log-tenant.ts";
 import { startServer, untilTelemetryReady, type RunningServer } from "./support/running-server.ts";
+import { beforeTests } from "./support/hooks.ts";
 
 const traceId = "5b8efff798038103d269b633813fc60c";
 const spanId = "eee19b7ec3c1b174";
@@ -13,11 +14,10 @@ const startNano = BigInt(Date.now() - 60_000) * 1_000_000n;
 const at = (index: number): string => String(startNano + BigInt(index));
 
 let server: RunningServer;
-before(async () => {
-  server = await startServer("", { telemetry: true });
+beforeTests(async (stack) => {
+  server = stack.use(await startServer("", { telemetry: true }));
   await untilTelemetryReady(server);
 });
-after(() => server[Symbol.asyncDispose]());
 
 interface Answer {
   readonly status: number;

@@ -1,18 +1,19 @@
 /** A chat call appears in the metrics: by name, in PromQL, and in the CLI. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { AsyncSounding } from "@sounding/client";
 import { startScriptedUpstream, type ScriptedUpstream } from "../packages/server/test/support/scripted-upstream.ts";
 import { startServer, untilTelemetryReady, type RunningServer } from "./support/running-server.ts";
+import { beforeTests } from "./support/hooks.ts";
 
 let upstream: ScriptedUpstream;
 let server: RunningServer;
 let client: AsyncSounding;
 
-before(async () => {
+beforeTests(async (stack) => {
   upstream = await startScriptedUpstream((exchange) =>
     exchange.answer({
       id: "chatcmpl-7",
@@ -23,8 +24,10 @@ before(async () => {
       usage: { prompt_tokens: 12, completion_tokens: 5, total_tokens: 17 },
     }),
   );
-  server = await startServer(
-    `
+  stack.defer(() => upstream.close());
+  server = stack.use(
+    await startServer(
+      `
 engines:
   first: { type: openai_compatible, base_url: "${upstream.url}/v1" }
 models:
@@ -33,7 +36,8 @@ telemetry:
   metric_presets:
     calls: { query: 'sum by (operation) (increase(inference_requests_total{model_key="$model_key"}[range()]))' }
 `,
-    { telemetry: true },
+      { telemetry: true },
+    ),
   );
   await untilTelemetryReady(server);
   client = new AsyncSounding({ apiKey: server.key, baseUrl: server.url, maxRetries: 0 });
@@ -44,10 +48,6 @@ telemetry:
     if (samples.length > 0) break;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-});
-after(async () => {
-  await server[Symbol.asyncDispose]();
-  await upstream.close();
 });
 
 async function sounding(...args: string[]): Promise<string> {

@@ -1,10 +1,11 @@
 /** The operator's view of models and engines, over HTTP, with an upstream that fails. */
 import assert from "node:assert/strict";
-import { after, afterEach, before, beforeEach, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { getRoutedModel, listEngines, listRoutedModels } from "../packages/server/src/api/admin-models.ts";
 import { satisfies } from "../packages/server/src/api/validate.ts";
 import { startScriptedUpstream, type ScriptedUpstream } from "../packages/server/test/support/scripted-upstream.ts";
 import { startServer, type RunningServer } from "./support/running-server.ts";
+import { beforeEachTest, beforeTests } from "./support/hooks.ts";
 
 const completion = {
   id: "chatcmpl-0123456789abcdef",
@@ -36,14 +37,15 @@ describe("the targets of models", () => {
   let server: RunningServer;
   let upstream: ScriptedUpstream;
 
-  before(async () => {
+  beforeTests(async (stack) => {
     upstream = await startScriptedUpstream(() => undefined);
+    stack.defer(() => upstream.close());
   });
-  after(() => upstream.close());
 
-  beforeEach(async () => {
+  beforeEachTest(async (stack) => {
     upstream.script = (exchange) => exchange.answer({ error: { message: "Out of memory." } }, 500);
-    server = await startServer(`
+    server = stack.use(
+      await startServer(`
 engines:
   gpu: { type: openai_compatible, base_url: "${upstream.url}/v1", models: [small] }
   broken: { type: openai_compatible, base_url: "${upstream.url}/broken" }
@@ -55,9 +57,9 @@ models:
   reserve: { targets: [{ engine: gpu, model: other }], hidden: true, retries: { attempts: 0 } }
 aliases: { default: large }
 routing: { failure_threshold: 2, open_ms: 600000 }
-`);
+`),
+    );
   });
-  afterEach(() => server[Symbol.asyncDispose]());
 
   async function operatorGet<Body>(path: string): Promise<Body> {
     const response = await server.call(path, undefined, { authorization: `Bearer ${server.operatorKey}` });

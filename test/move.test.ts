@@ -4,11 +4,11 @@ import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { after, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { runSounding } from "../packages/cli/test/run-sounding.ts";
+import { Collected, runInProcess, runSounding } from "../packages/cli/test/run-sounding.ts";
 import { remotePassword, startRemoteServer, type RemoteServer } from "../packages/server/test/store/remote-server.ts";
-import { noPostgres, startPostgres, type PostgresServer } from "../packages/server/test/tenancy/postgres-server.ts";
+import { startPostgres, type PostgresServer } from "../packages/server/test/tenancy/postgres-server.ts";
 import {
   administer,
   allAnswers,
@@ -19,10 +19,12 @@ import {
   type ServedInstallation,
 } from "./support/installation.ts";
 import { otlpSender, type OtlpSender } from "./support/otlp-sender.ts";
-import { Collected, runInProcess } from "./support/run-in-process.ts";
+import { beforeTests, useAll } from "./support/hooks.ts";
+import { needs } from "./support/needs.ts";
+import { childEnvironment } from "./support/child-environment.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "sounding-move-"));
-const env = { PATH: process.env["PATH"]!, SOUNDING_INSTALL: "false" };
+const env = { ...childEnvironment, SOUNDING_INSTALL: "false" };
 after(() => rm(folder, { recursive: true, force: true }));
 
 interface Databases {
@@ -66,7 +68,10 @@ async function newOrganization(url: string, operatorKey: string, name: string): 
   return { id, key: secret };
 }
 
-/** Sends logs, spans and points without a pause, of one record each. */
+/** A sender that does not pause would only take the processor from what it is sent to. */
+const sendPauseMs = 10;
+
+/** Sends logs, spans and points all the time, of one record each. */
 class Load {
   readonly #sender: OtlpSender;
   readonly #stop = new AbortController();
@@ -102,6 +107,7 @@ class Load {
       const number = this.acknowledged[kind];
       await send(number, BigInt(endMs) * 1_000_000n + BigInt(number));
       this.acknowledged[kind] += 1;
+      await sleep(sendPauseMs);
     }
   }
 
@@ -111,15 +117,11 @@ class Load {
   }
 }
 
-describe("sounding move", { skip: noPostgres ?? false, timeout: 600_000 }, () => {
+describe("sounding move", { skip: needs("postgresql"), timeout: 600_000 }, () => {
   let postgres: PostgresServer;
   let clickhouse: RemoteServer;
-  before(async () => {
-    [postgres, clickhouse] = await Promise.all([startPostgres(), startRemoteServer()]);
-  });
-  after(async () => {
-    await postgres.remove();
-    await clickhouse[Symbol.asyncDispose]();
+  beforeTests(async (stack) => {
+    [postgres, clickhouse] = await useAll(stack, [startPostgres(), startRemoteServer()]);
   });
 
   async function query(text: string): Promise<string> {
@@ -157,7 +159,7 @@ describe("sounding move", { skip: noPostgres ?? false, timeout: 600_000 }, () =>
       known[acme.key] = await allAnswers(url, acme.key);
       load = new Load(url, busy.key);
 
-      const check = await runInProcess([...words, "--check"], env);
+      const check = await runSounding([...words, "--check"], { env });
       assert.equal(check.code, 0, check.stderr);
       assert.match(
         check.stdout,
@@ -215,7 +217,7 @@ describe("sounding move", { skip: noPostgres ?? false, timeout: 600_000 }, () =>
     if (JSON.parse(await readFile(record, "utf8")).state === "copying")
       await assert.rejects(serveInstallation(env, moved), /has not finished copying to/);
 
-    const last = await runInProcess(words, env);
+    const last = await runSounding(words, { env });
     assert.equal(last.code, 0, last.stderr);
     assert.match(last.stdout, /rows of telemetry and .* rows of the control database/);
 
@@ -224,11 +226,11 @@ describe("sounding move", { skip: noPostgres ?? false, timeout: 600_000 }, () =>
       /has moved control\.sqlite and telemetry\/clickhouse to postgres:/,
     );
     for (const command of [["backup", join(folder, "b")], ["org", "list"], ["migrate"]]) {
-      const { code, stderr } = await runInProcess([...command, "--config", old], env);
+      const { code, stderr } = await runSounding([...command, "--config", old], { env });
       assert.notEqual(code, 0, command[0]);
       assert.match(stderr, /has moved control\.sqlite/, command[0]);
     }
-    const again = await runInProcess(words, env);
+    const again = await runSounding(words, { env });
     assert.equal(again.code, 0, again.stderr);
     assert.match(again.stdout, /moved before/);
 
@@ -261,7 +263,7 @@ describe("sounding move", { skip: noPostgres ?? false, timeout: 600_000 }, () =>
     }
 
     const back = await configure("back", { directory: "other" });
-    const returned = await runInProcess(["move", "--config", moved, "--to", back, "--json"], env);
+    const returned = await runSounding(["move", "--config", moved, "--to", back, "--json"], { env });
     assert.equal(returned.code, 0, returned.stderr);
     assert.ok((JSON.parse(returned.stdout) as { telemetry_rows: number }).telemetry_rows > 1000);
     assert.ok(!existsSync(join(folder, "other/move.json")));
@@ -274,7 +276,8 @@ describe("sounding move", { skip: noPostgres ?? false, timeout: 600_000 }, () =>
     const old = await configure("small", { directory: "small" });
     const databaseUrl = await postgres.newDatabase();
     const target = await configure("small-new", { directory: "small", databaseUrl });
-    const move = (to: string, ...more: string[]) => runInProcess(["move", "--config", old, "--to", to, ...more], env);
+    const move = (to: string, ...more: string[]) =>
+      runSounding(["move", "--config", old, "--to", to, ...more], { env });
     const missing = await move(target);
     assert.match(missing.stderr, /small of the current configuration does not exist/);
     let known: unknown;
@@ -298,7 +301,8 @@ describe("sounding move", { skip: noPostgres ?? false, timeout: 600_000 }, () =>
       const stop = new AbortController();
       const stderr = new Collected();
       stderr.on("written", () => stop.abort());
-      const cancelled = await runInProcess(["move", "--config", old, "--to", target], env, {
+      const cancelled = await runInProcess(["move", "--config", old, "--to", target], {
+        env,
         stderr,
         signal: stop.signal,
       });

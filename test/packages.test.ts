@@ -10,7 +10,7 @@ import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { basename, delimiter, join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
@@ -18,6 +18,7 @@ import { readConsoleFiles } from "@sounding/console";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
 import { writeBillOfMaterials, writeChecksums } from "../scripts/release-files.ts";
+import { beforeTests } from "./support/hooks.ts";
 import { serveProcess } from "./support/served-process.ts";
 
 const run = promisify(execFile);
@@ -29,8 +30,9 @@ let folder: string;
 /** The packed packages' files. */
 const tarballs = new Map<Name, string>();
 
-before(async () => {
+beforeTests(async (stack) => {
   folder = await mkdtemp(join(tmpdir(), "sounding-packages-"));
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
   await run(process.execPath, [join(root, "scripts/build-packages.ts")]);
   for (const name of names) {
     const args = ["pack", "--json", "--pack-destination", folder];
@@ -39,7 +41,6 @@ before(async () => {
     tarballs.set(name, join(folder, filename));
   }
 });
-after(() => rm(folder, { recursive: true, force: true }));
 
 /** Creates an empty folder with packages installed in it. */
 async function install(folderName: string, packages: readonly Name[]): Promise<string> {

@@ -1,14 +1,15 @@
 /** `sounding project list` shows registered projects and those that only telemetry names. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { runSounding, type Outcome } from "../packages/cli/test/run-sounding.ts";
 import { otlpSender } from "./support/otlp-sender.ts";
 import { startServer, untilTelemetryReady, type RunningServer } from "./support/running-server.ts";
+import { beforeTests } from "./support/hooks.ts";
 
 describe("sounding project list", { timeout: 60_000 }, () => {
   let server: RunningServer;
-  before(async () => {
-    server = await startServer("", { telemetry: true });
+  beforeTests(async (stack) => {
+    server = stack.use(await startServer("", { telemetry: true }));
     await untilTelemetryReady(server);
     const unixNano = BigInt(Date.now()) * 1_000_000n;
     const sender = otlpSender(server.url, server.key);
@@ -17,7 +18,6 @@ describe("sounding project list", { timeout: 60_000 }, () => {
     await sender.logs(of("checkout"), [{ unixNano, body: "hello" }]);
     await sender.metrics(of("checkout"), [{ name: "m", startUnixNano: unixNano - 1n, unixNano, sum: 1 }]);
   });
-  after(() => server[Symbol.asyncDispose]());
 
   const list = (keys: Record<string, string>, ...words: string[]): Promise<Outcome> =>
     runSounding(["project", "list", ...words], { env: { SOUNDING_BASE_URL: server.url, ...keys } });

@@ -7,10 +7,12 @@ import { connect, constants } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { Agent, request, WebSocket } from "undici";
-import { hasProxy, proxyNames, startProxy, type ReverseProxy } from "./support/reverse-proxies.ts";
+import { proxyNames, startProxy, type ReverseProxy } from "./support/reverse-proxies.ts";
 import { serveProcess, type ServedProcess } from "./support/served-process.ts";
+import { beforeTests } from "./support/hooks.ts";
+import { needs } from "./support/needs.ts";
 
 /** The model's server: it sends a chunk when a test says so. */
 const upstream = createServer((_request, response) => {
@@ -28,9 +30,14 @@ let folder: string;
 let server: ServedProcess;
 let key: string;
 
-before(async () => {
+beforeTests(async (stack) => {
   folder = await mkdtemp(join(tmpdir(), "sounding-proxies-"));
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
   upstream.listen(0, "127.0.0.1");
+  stack.defer(() => {
+    upstream.closeAllConnections();
+    upstream.close();
+  });
   await once(upstream, "listening");
   const { port } = upstream.address() as AddressInfo;
   const config = join(folder, "sounding.yaml");
@@ -41,29 +48,22 @@ engines: { slow: { type: openai_compatible, base_url: "http://127.0.0.1:${port}/
 models: { slow: { targets: [{ engine: slow, model: slow }] } }
 `,
   );
-  server = await serveProcess({ SOUNDING_CONFIG: config });
+  server = stack.use(await serveProcess({ SOUNDING_CONFIG: config }));
+  stack.defer(() => dispatcher.close());
   key = /sk-[\w-]{43}/.exec(server.output.stdout)![0];
-});
-after(async () => {
-  await dispatcher.close();
-  await server[Symbol.asyncDispose]();
-  upstream.closeAllConnections();
-  upstream.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const chunk = (content: string): string =>
   `data: ${JSON.stringify({ id: "chatcmpl-1", object: "chat.completion.chunk", created: 1, model: "slow", choices: [{ index: 0, delta: { content } }] })}\n\n`;
 
 for (const name of proxyNames) {
-  const skip = (await hasProxy(name)) ? false : `needs the program ${name}`;
+  const skip = needs(name);
 
   describe(`behind ${name}`, { skip, timeout: 120_000 }, () => {
     let proxy: ReverseProxy;
-    before(async () => {
-      proxy = await startProxy(name, new URL(server.url).host);
+    beforeTests(async (stack) => {
+      proxy = stack.use(await startProxy(name, new URL(server.url).host));
     });
-    after(() => proxy[Symbol.asyncDispose]());
 
     const send = (path: string, body: string | Buffer, headers: Record<string, string> = {}, signal?: AbortSignal) =>
       request(`${proxy.url}${path}`, {

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { promisify } from "node:util";
 import { repository, serveProcess } from "./support/served-process.ts";
+import { childEnvironment } from "./support/child-environment.ts";
 
 const run = promisify(execFile);
 const folder = await mkdtemp(join(tmpdir(), "sounding-quick-start-"));
@@ -28,7 +29,7 @@ function printedCommands(welcome: string): string[] {
 async function shell(command: string, home: string): Promise<string> {
   // As in a terminal, nothing is piped in.
   const words = ["-c", `(${command}) < /dev/null`];
-  const { stdout } = await run("bash", words, { cwd: repository, env: { PATH: process.env["PATH"], HOME: home } });
+  const { stdout } = await run("bash", words, { cwd: repository, env: { ...childEnvironment, HOME: home } });
   return stdout;
 }
 

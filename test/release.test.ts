@@ -4,9 +4,10 @@ import { execFileSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, beforeEach, describe, test } from "node:test";
+import { after, describe, test } from "node:test";
 import { releaseProblems } from "../scripts/release-checks.ts";
 import { repository } from "./support/served-process.ts";
+import { beforeEachTest } from "./support/hooks.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sounding-release-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -19,7 +20,7 @@ const { version } = workspace;
 
 /** A repository that is ready: this one's files, with a changelog of the version. */
 let root: string;
-beforeEach(() => {
+beforeEachTest(() => {
   root = mkdtempSync(join(folder, "repository-"));
   const files = ["package.json", "deploy", ...workspace.workspaces.map((name) => `${name}/package.json`)];
   for (const file of files) cpSync(join(repository, file), join(root, file), { recursive: true });

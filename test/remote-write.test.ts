@@ -1,11 +1,13 @@
 /** Prometheus' remote write through the real server: both versions, histograms, exemplars, partial writes, and a real Prometheus. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import protobuf from "protobufjs";
 import { compress } from "snappyjs";
-import { noPrometheus, openMetricsLines, startPrometheus } from "../packages/server/test/support/prometheus-server.ts";
+import { openMetricsLines, startPrometheus } from "../packages/server/test/support/prometheus-server.ts";
 import { newLogTenant, type LogTenant } from "./support/log-tenant.ts";
 import { startServer, untilTelemetryReady, type RunningServer } from "./support/running-server.ts";
+import { beforeTests } from "./support/hooks.ts";
+import { needs } from "./support/needs.ts";
 
 const nowMs = Math.floor(Date.now() / 1000) * 1000 - 60_000;
 const secondType = "application/x-protobuf;proto=io.prometheus.write.v2.Request";
@@ -34,11 +36,10 @@ const second = protobuf.parse(`syntax = "proto3"; ${histogramProto}
   message Metadata { int32 type = 1; uint32 help_ref = 3; uint32 unit_ref = 4; }`);
 
 let server: RunningServer;
-before(async () => {
-  server = await startServer("", { telemetry: true });
+beforeTests(async (stack) => {
+  server = stack.use(await startServer("", { telemetry: true }));
   await untilTelemetryReady(server);
 });
-after(() => server[Symbol.asyncDispose]());
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -307,7 +308,7 @@ describe("remote write", { timeout: 180_000 }, () => {
     assert.equal((await write(tenant, Buffer.from([0xff]))).status, 400);
   });
 
-  test("works with Prometheus itself", { skip: noPrometheus }, async () => {
+  test("works with Prometheus itself", { skip: needs("prometheus") }, async () => {
     const tenant = await newLogTenant(server);
     const configuration = `
 global: { scrape_interval: 200ms }

@@ -10,7 +10,8 @@ import { telemetryPath } from "../packages/server/src/maintenance/manifest.ts";
 import { startEngineProcess } from "../packages/server/src/store/embedded/engine-process.ts";
 import { endMs, serveInstallation } from "./support/installation.ts";
 import { otlpSender } from "./support/otlp-sender.ts";
-import { runInProcess } from "./support/run-in-process.ts";
+import { runSounding } from "../packages/cli/test/run-sounding.ts";
+import { childEnvironment } from "./support/child-environment.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "sounding-older-"));
 after(() => rm(folder, { recursive: true, force: true }));
@@ -28,13 +29,13 @@ interface Manifest {
 }
 
 const environment = (name: string): Record<string, string> => ({
-  PATH: process.env["PATH"]!,
+  ...childEnvironment,
   SOUNDING_INSTALL: "false",
   SOUNDING_DATA_DIR: join(folder, name),
 });
 
 async function succeeds(words: readonly string[], name: string): Promise<void> {
-  const { code, stderr } = await runInProcess(words, environment(name));
+  const { code, stderr } = await runSounding(words, { env: environment(name) });
   assert.equal(code, 0, stderr);
 }
 

@@ -1,17 +1,17 @@
 /** `sounding demo` and the deletion of what it sent, with the real server and its real store. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { AsyncSounding } from "@sounding/client";
 import { runSounding } from "../packages/cli/test/run-sounding.ts";
 import { scope as otherScope, otlpSender } from "./support/otlp-sender.ts";
 import { startServer, untilTelemetryReady, type RunningServer } from "./support/running-server.ts";
+import { beforeTests } from "./support/hooks.ts";
 
 let server: RunningServer;
-before(async () => {
-  server = await startServer("", { telemetry: true });
+beforeTests(async (stack) => {
+  server = stack.use(await startServer("", { telemetry: true }));
   await untilTelemetryReady(server);
 });
-after(() => server[Symbol.asyncDispose]());
 
 async function newKey(organization: string, more: object = {}): Promise<string> {
   const admin = async (path: string, body: object): Promise<Record<string, string>> => {

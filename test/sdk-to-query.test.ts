@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { promisify } from "node:util";
 import { startServer, untilTelemetryReady } from "./support/running-server.ts";
 import { repository } from "./support/served-process.ts";
+import { childEnvironment } from "./support/child-environment.ts";
 
 const run = promisify(execFile);
 
@@ -27,7 +28,7 @@ test("what the SDK sends is in query results, once, as soon as it is acknowledge
   await untilTelemetryReady(server);
   const application = join(repository, "packages/server/test/otlp/sdk-application.ts");
   const env = {
-    PATH: process.env["PATH"],
+    ...childEnvironment,
     OTEL_TRACES_EXPORTER: "otlp",
     OTEL_LOGS_EXPORTER: "otlp",
     OTEL_METRICS_EXPORTER: "otlp",

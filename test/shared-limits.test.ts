@@ -3,24 +3,23 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { startApp } from "../packages/server/src/app.ts";
 import { loadConfig } from "../packages/server/src/config/load-config.ts";
 import { createLogger } from "../packages/server/src/logger.ts";
-import { startPostgres, noPostgres, type PostgresServer } from "../packages/server/test/tenancy/postgres-server.ts";
-import { noValkey, startValkey, type ValkeyServer } from "../packages/server/test/limits/valkey-server.ts";
+import { startPostgres, type PostgresServer } from "../packages/server/test/tenancy/postgres-server.ts";
+import { startValkey, type ValkeyServer } from "../packages/server/test/limits/valkey-server.ts";
 import { startServer } from "./support/running-server.ts";
+import { beforeTests, useAll } from "./support/hooks.ts";
+import { needs } from "./support/needs.ts";
 
-const skip = noValkey ?? noPostgres ?? false;
+const skip = needs("valkey", "postgresql");
 
 describe("servers that share their limits", { skip }, () => {
   let valkey: ValkeyServer;
   let postgres: PostgresServer;
-  before(async () => {
-    [valkey, postgres] = await Promise.all([startValkey(), startPostgres()]);
-  });
-  after(async () => {
-    await Promise.all([valkey.remove(), postgres.remove()]);
+  beforeTests(async (stack) => {
+    [valkey, postgres] = await useAll(stack, [startValkey(), startPostgres()]);
   });
 
   for (const backend of ["valkey", "postgres"] as const) {

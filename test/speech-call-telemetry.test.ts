@@ -1,10 +1,11 @@
 /** Every speech call appears in the telemetry of its caller's project, with the real server, store and engine. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { AsyncSounding } from "@sounding/client";
 import { startScriptedUpstream, type ScriptedUpstream } from "../packages/server/test/support/scripted-upstream.ts";
 import { attributesOf, newTrace, spansOf } from "./support/call-spans.ts";
 import { startServer, untilTelemetryReady, type RunningServer } from "./support/running-server.ts";
+import { beforeTests } from "./support/hooks.ts";
 
 const input = "The recorded secret is out.";
 
@@ -12,10 +13,12 @@ let upstream: ScriptedUpstream;
 let server: RunningServer;
 let client: AsyncSounding;
 
-before(async () => {
+beforeTests(async (stack) => {
   upstream = await startScriptedUpstream((exchange) => exchange.answer({ error: { message: "down" } }, 503));
-  server = await startServer(
-    `
+  stack.defer(() => upstream.close());
+  server = stack.use(
+    await startServer(
+      `
 engines:
   remote: { type: openai_compatible, base_url: "${upstream.url}/v1" }
 models:
@@ -23,14 +26,11 @@ models:
   failing: { targets: [{ engine: remote, model: m }], retries: { attempts: 0, backoff_ms: 1 } }
   falling: { targets: [{ engine: remote, model: m }], fallbacks: [narrator], retries: { attempts: 0, backoff_ms: 1 } }
 `,
-    { telemetry: true },
+      { telemetry: true },
+    ),
   );
   await untilTelemetryReady(server);
   client = new AsyncSounding({ apiKey: server.key, baseUrl: server.url, maxRetries: 0 });
-});
-after(async () => {
-  await server[Symbol.asyncDispose]();
-  await upstream.close();
 });
 
 const speak = (body: Record<string, unknown>, headers: Record<string, string>): Promise<Response> =>

@@ -1,9 +1,10 @@
 /** Telemetry is exported as OTLP page by page, and another server that receives the pages has the same telemetry. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import * as fc from "fast-check";
 import { attributes, value } from "../packages/server/test/otlp/random-messages.ts";
 import { startServer, untilTelemetryReady, type RunningServer } from "./support/running-server.ts";
+import { beforeTests, useAll } from "./support/hooks.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 type Signal = "traces" | "logs" | "metrics";
@@ -323,13 +324,9 @@ function canonical(value: unknown): string {
 describe("an export", () => {
   let from: RunningServer;
   let to: RunningServer;
-  before(async () => {
-    [from, to] = await Promise.all([startServer("", { telemetry: true }), startServer("", { telemetry: true })]);
+  beforeTests(async (stack) => {
+    [from, to] = await useAll(stack, [startServer("", { telemetry: true }), startServer("", { telemetry: true })]);
     await Promise.all([untilTelemetryReady(from), untilTelemetryReady(to)]);
-  });
-  after(async () => {
-    await from?.[Symbol.asyncDispose]();
-    await to?.[Symbol.asyncDispose]();
   });
 
   for (const signal of ["traces", "logs", "metrics"] as const) {

@@ -2,9 +2,10 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { startScriptedUpstream, type ScriptedUpstream } from "../packages/server/test/support/scripted-upstream.ts";
 import { startServer, untilTelemetryReady, type RunningServer } from "./support/running-server.ts";
+import { beforeTests } from "./support/hooks.ts";
 
 const logExport = {
   resourceLogs: [
@@ -16,7 +17,7 @@ describe("a key that may send two requests per minute", () => {
   let upstream: ScriptedUpstream;
   let server: RunningServer;
 
-  before(async () => {
+  beforeTests(async (stack) => {
     upstream = await startScriptedUpstream((exchange) =>
       exchange.answer({
         id: "chatcmpl-1",
@@ -27,17 +28,16 @@ describe("a key that may send two requests per minute", () => {
         usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
       }),
     );
-    server = await startServer(`
+    stack.defer(() => upstream.close());
+    server = stack.use(
+      await startServer(`
 limits: { key: { requests_per_minute: 2 } }
 engines:
   first: { type: openai_compatible, base_url: "${upstream.url}/v1" }
 models:
   one: { targets: [{ engine: first, model: m }] }
-`);
-  });
-  after(async () => {
-    await server[Symbol.asyncDispose]();
-    await upstream.close();
+`),
+    );
   });
 
   test("has two of each: queries, exports and chat completions", async () => {
@@ -91,11 +91,10 @@ models:
 describe("an organization with a budget of one compute second a minute", () => {
   let server: RunningServer;
 
-  before(async () => {
-    server = await startServer("", { telemetry: true });
+  beforeTests(async (stack) => {
+    server = stack.use(await startServer("", { telemetry: true }));
     await untilTelemetryReady(server);
   });
-  after(() => server[Symbol.asyncDispose]());
 
   test("gets the budget through the admin API, and queries and exports within it are answered", async () => {
     const asOperator = { authorization: `Bearer ${server.operatorKey}` };

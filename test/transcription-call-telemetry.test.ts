@@ -1,18 +1,19 @@
 /** Every transcription appears in the telemetry of its caller's project, with the real server, store and engine. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { AsyncSounding } from "@sounding/client";
 import { attributesOf, newTrace, spansOf } from "./support/call-spans.ts";
-import { hasPocketSphinx } from "./support/installed.ts";
 import { startServer, untilTelemetryReady, type RunningServer } from "./support/running-server.ts";
+import { beforeTests } from "./support/hooks.ts";
+import { needs } from "./support/needs.ts";
 
-describe("a transcription", { skip: hasPocketSphinx() ? false : "needs PocketSphinx", timeout: 120_000 }, () => {
+describe("a transcription", { skip: needs("pocketsphinx"), timeout: 120_000 }, () => {
   let server: RunningServer;
   let client: AsyncSounding;
   let recording: Blob;
 
-  before(async () => {
-    server = await startServer("", { telemetry: true });
+  beforeTests(async (stack) => {
+    server = stack.use(await startServer("", { telemetry: true }));
     await untilTelemetryReady(server);
     client = new AsyncSounding({ apiKey: server.key, baseUrl: server.url, maxRetries: 0 });
     const spoken = await server.call("/v1/audio/speech", {
@@ -22,7 +23,6 @@ describe("a transcription", { skip: hasPocketSphinx() ? false : "needs PocketSph
     });
     recording = await spoken.blob();
   });
-  after(() => server[Symbol.asyncDispose]());
 
   const transcribe = (fields: Record<string, string>, headers: Record<string, string>): Promise<Response> => {
     const form = new FormData();

@@ -5,7 +5,7 @@ import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { startScriptedUpstream, type ScriptedUpstream } from "../packages/server/test/support/scripted-upstream.ts";
 import { untilTelemetryReady } from "./support/running-server.ts";
 import {
@@ -15,6 +15,7 @@ import {
   type WorkerConnection,
   type WorkerServer,
 } from "./support/worker-server.ts";
+import { beforeTests } from "./support/hooks.ts";
 
 const chat = { model: "scripted", messages: [{ role: "user", content: "Hello" }] };
 const completion = {
@@ -70,16 +71,13 @@ describe("a server of two workers", { timeout: 120_000 }, () => {
   let one: WorkerConnection;
   let two: WorkerConnection;
 
-  before(async () => {
+  beforeTests(async (stack) => {
     upstream = await startScriptedUpstream((exchange) => exchange.answer(completion));
-    server = await startWorkers(configuration(`${upstream.url}/v1`), { SOUNDING_WORKERS: "2" });
+    stack.defer(() => upstream.close());
+    server = stack.use(await startWorkers(configuration(`${upstream.url}/v1`), { SOUNDING_WORKERS: "2" }));
     await untilTelemetryReady(server.process);
     one = await server.connect(1);
     two = await server.connect(2);
-  });
-  after(async () => {
-    await server[Symbol.asyncDispose]();
-    await upstream.close();
   });
 
   test("lets both serve the same port, and is started once", async () => {

@@ -14,9 +14,10 @@ import { SharedLimits } from "../../packages/server/src/limits/shared/shared-lim
 import { ValkeyLedger } from "../../packages/server/src/limits/shared/valkey-ledger.ts";
 import { silentLogger } from "../../packages/server/src/logger.ts";
 import { openControlDatabase } from "../../packages/server/src/tenancy/control-database.ts";
-import { noPostgres, startPostgres } from "../../packages/server/test/tenancy/postgres-server.ts";
+import { startPostgres } from "../../packages/server/test/tenancy/postgres-server.ts";
 import { scope } from "../../packages/server/test/limits/limited-servers.ts";
-import { noValkey, startValkey } from "../../packages/server/test/limits/valkey-server.ts";
+import { startValkey } from "../../packages/server/test/limits/valkey-server.ts";
+import { needs } from "../../test/support/needs.ts";
 
 const { values } = parseArgs({ options: { quick: { type: "boolean", default: false } } });
 const phaseMs = values.quick ? 2_000 : 10_000;
@@ -72,8 +73,8 @@ async function run(limiter: Limiter, { callsPerSecond, keys }: (typeof loads)[nu
   return { calls, waited };
 }
 
-const valkey = noValkey === undefined ? await startValkey() : undefined;
-const postgres = noPostgres === undefined ? await startPostgres() : undefined;
+const valkey = needs("valkey") ? undefined : await startValkey();
+const postgres = needs("postgresql") ? undefined : await startPostgres();
 const databaseUrl = await postgres?.newDatabase();
 if (databaseUrl !== undefined) await (await openControlDatabase({ url: databaseUrl, dataDirectory: "" })).close();
 
@@ -94,5 +95,5 @@ for (const load of loads) {
     );
   }
 }
-await valkey?.remove();
-await postgres?.remove();
+await valkey?.[Symbol.asyncDispose]();
+await postgres?.[Symbol.asyncDispose]();

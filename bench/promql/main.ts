@@ -12,11 +12,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { createMetricPresets } from "../../packages/server/src/query/metrics/presets/metric-presets.ts";
 import { openTestStore } from "../../packages/server/test/store/test-store.ts";
-import {
-  noPrometheus,
-  openMetricsLines,
-  startPrometheus,
-} from "../../packages/server/test/support/prometheus-server.ts";
+import { openMetricsLines, startPrometheus } from "../../packages/server/test/support/prometheus-server.ts";
 import { untilRolledUp } from "../../packages/server/test/support/rolled-up.ts";
 import { describeMachine } from "../processes.ts";
 import { quantile } from "../quantile.ts";
@@ -30,6 +26,7 @@ import {
   type DashboardQuery,
 } from "./queries.ts";
 import { writeSpans } from "./spans.ts";
+import { needs } from "../../test/support/needs.ts";
 
 const { values: given } = parseArgs({
   options: {
@@ -120,7 +117,7 @@ async function measureDashboards(): Promise<void> {
     const samples = await writeMetrics(store, size);
     log(`${samples} samples`);
   });
-  const prometheus = noPrometheus
+  const prometheus = needs("prometheus")
     ? undefined
     : await startPrometheus(openMetricsLines(prometheusChunks({ seriesCount, hours, endMs })));
   log("Prometheus is loaded");

@@ -9,7 +9,8 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
+import { beforeTests } from "../../test/support/hooks.ts";
 import { createContainerTools, missingProgram, targets, type ContainerTools, type Target } from "./container-tools.ts";
 
 const missing = await missingProgram();
@@ -18,14 +19,12 @@ if (missing !== undefined) throw new Error(`The images cannot be built here: ${m
 let folder: string;
 let tools: ContainerTools;
 
-before(async () => {
+beforeTests(async (stack) => {
   folder = await mkdtemp(join(tmpdir(), "sounding-images-"));
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
   tools = createContainerTools(folder);
+  stack.defer(async () => void (await tools.podman("system", "reset", "--force")));
   await tools.buildImages();
-});
-after(async () => {
-  await tools.podman("system", "reset", "--force");
-  await rm(folder, { recursive: true, force: true });
 });
 
 interface Started extends AsyncDisposable {

@@ -14,13 +14,9 @@ import { operations } from "../../packages/server/src/api/index.ts";
 import { assertServerAccepts, imageEnvironment, readDeployed, readDeployedYaml } from "../support/deployment-files.ts";
 import { parseYaml } from "../../packages/server/src/config/yaml-file.ts";
 import { repository } from "../support/served-process.ts";
+import { needs, python } from "../support/needs.ts";
 
 const run = promisify(execFile);
-const python = process.env["SOUNDING_TEST_PYTHON"] ?? "python3";
-const canValidate = await run(python, ["-c", "import kubernetes_validate"]).then(
-  () => true,
-  () => false,
-);
 
 interface Variable {
   readonly name: string;
@@ -113,9 +109,7 @@ test("the default values follow the schema, which knows every value", async () =
 
 describe("the chart rendered for", () => {
   for (const name of names) {
-    const skip = canValidate
-      ? false
-      : "needs Python's package kubernetes-validate; SOUNDING_TEST_PYTHON names the Python";
+    const skip = needs("python");
     for (const version of ["1.30", "1.37"]) {
       test(`${name} is valid for Kubernetes ${version}, without unknown fields`, { skip }, async () => {
         const file = join(repository, `deploy/helm/rendered/${name}.yaml`);

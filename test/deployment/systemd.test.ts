@@ -7,17 +7,14 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { promisify } from "node:util";
 import { assertServerAccepts, readDeployed } from "../support/deployment-files.ts";
+import { needs } from "../support/needs.ts";
 
 const run = promisify(execFile);
 
 /** Exposure by `systemd-analyze security`, in tenths: 0 is best, 100 worst. What is left is access to the network. */
 const mostExposure = 15;
 
-const isInstalled = await run("sh", ["-c", "command -v systemd-analyze"]).then(
-  () => true,
-  () => false,
-);
-const skip = isInstalled ? false : "needs the program systemd-analyze";
+const skip = needs("systemd");
 const unit = await readDeployed("systemd/sounding.service");
 
 async function withUnit(text: string, use: (path: string) => Promise<void>): Promise<void> {

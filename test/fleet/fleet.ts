@@ -11,6 +11,7 @@ import { remotePassword, startRemoteServer } from "../../packages/server/test/st
 import { startScriptedUpstream, type ScriptedExchange } from "../../packages/server/test/support/scripted-upstream.ts";
 import { startPostgres } from "../../packages/server/test/tenancy/postgres-server.ts";
 import { repository } from "../support/served-process.ts";
+import { childEnvironment } from "../support/child-environment.ts";
 
 export const operatorKey = "sk-operator-of-the-fleet-in-the-tests-00";
 
@@ -72,7 +73,7 @@ server: { shutdown_timeout_ms: 20000 }
 /** Starts the shared services, and no server yet. */
 export async function startFleet(): Promise<Fleet> {
   await using starting = new AsyncDisposableStack();
-  const postgres = starting.adopt(await startPostgres(), (server) => server.remove());
+  const postgres = starting.use(await startPostgres());
   const store = starting.use(await startRemoteServer());
   const upstream = starting.use(await startScriptedUpstream(answerEcho));
   const directory = await mkdtemp(join(tmpdir(), "sounding-fleet-"));
@@ -109,7 +110,7 @@ export async function serveMember(options: ServeOptions & { readonly data: strin
   const child = spawn(program!, args, {
     cwd: data,
     env: {
-      PATH: process.env["PATH"],
+      ...childEnvironment,
       SOUNDING_INSTALL: "false",
       ...options.env,
     },

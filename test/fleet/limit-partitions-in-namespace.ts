@@ -14,12 +14,12 @@ import { answerEcho, chat, configurationFor, createKey, operatorKey, serveMember
 import { createNetwork, type Host } from "./network.ts";
 
 const backend = process.argv[2] === "postgres" ? "postgres" : "valkey";
-const limit = 120;
+const limit = 300;
 const minuteMs = 60_000;
 /** Long enough that servers that count alone would admit far more than the tolerance allows. */
-const windowMs = 15_000;
+const windowMs = 6_000;
 const tolerance = 5;
-const pauseAfterRefusalMs = 20;
+const pauseAfterRefusalMs = 40;
 
 interface Member {
   readonly name: string;
@@ -34,10 +34,10 @@ const network = parts.use(createNetwork());
 const directory = await mkdtemp(join(tmpdir(), "sounding-limit-partitions-"));
 parts.defer(() => rm(directory, { recursive: true, force: true }));
 const database = await network.addHost();
-const postgres = parts.adopt(await startPostgres(database), (server) => server.remove());
+const postgres = parts.use(await startPostgres(database));
 const databaseUrl = await postgres.newDatabase();
 const cache = await network.addHost();
-const valkey = parts.adopt(await startValkey([], cache), (server) => server.remove());
+const valkey = parts.use(await startValkey([], cache));
 const counting = backend === "postgres" ? database : cache;
 const upstream = parts.use(await startScriptedUpstream(answerEcho, { host: network.address }));
 

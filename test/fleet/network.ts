@@ -24,16 +24,6 @@ const subnet = "10.77.0";
 /** A hardware address that no host has: frames to it arrive nowhere. */
 const nowhere = "02:00:00:00:00:01";
 
-/** Why namespaces cannot be created here; undefined if they can. */
-export function noNetwork(): string | undefined {
-  try {
-    execFileSync("unshare", ["--net", "ip", "link", "add", "b0", "type", "bridge"], { stdio: "ignore" });
-    return undefined;
-  } catch {
-    return "network namespaces need root and iproute2";
-  }
-}
-
 export function createNetwork(): Network {
   const holders: ChildProcess[] = [];
   const address = `${subnet}.254`;

@@ -17,7 +17,7 @@ import { createNetwork, type Host } from "./network.ts";
 
 /** Longer than every timeout of the server: what takes longer hangs. */
 const hangMs = 30_000;
-const paceMs = 25;
+const paceMs = 100;
 /** Requests of each kind that each server must answer while a link is cut. */
 const answersPerCut = 10;
 
@@ -37,7 +37,7 @@ const directory = await mkdtemp(join(tmpdir(), "sounding-partitions-"));
 parts.defer(() => rm(directory, { recursive: true, force: true }));
 
 const database = await network.addHost();
-const postgres = parts.adopt(await startPostgres(database), (server) => server.remove());
+const postgres = parts.use(await startPostgres(database));
 const storage = await network.addHost();
 const storeUrl = await startStore(storage);
 const upstream = parts.use(await startScriptedUpstream(answerEcho, { host: network.address }));

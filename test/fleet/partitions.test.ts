@@ -2,11 +2,9 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { test, type TestContext } from "node:test";
+import { describe, test, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
-import { noValkey } from "../../packages/server/test/limits/valkey-server.ts";
-import { noPostgres } from "../../packages/server/test/tenancy/postgres-server.ts";
-import { noNetwork } from "./network.ts";
+import { needs, onlyAsRoot } from "../support/needs.ts";
 
 /** Runs a script of this folder in a new network namespace. */
 async function runInNamespace(context: TestContext, name: string, ...args: readonly string[]): Promise<void> {
@@ -25,16 +23,18 @@ async function runInNamespace(context: TestContext, name: string, ...args: reado
   assert.equal(code, 0, errors);
 }
 
-const skip = noPostgres ?? noNetwork() ?? false;
+const skip = onlyAsRoot || needs("postgresql", "iproute2");
 
 test("a fleet survives the loss of each link", { skip }, (context) =>
   runInNamespace(context, "partitions-in-namespace.ts"),
 );
 
-for (const backend of ["valkey", "postgres"]) {
-  test(
-    `a limit that ${backend} counts holds as configured while a server has lost it, and for all servers again afterwards`,
-    { skip: noValkey ?? skip },
-    (context) => runInNamespace(context, "limit-partitions-in-namespace.ts", backend),
-  );
-}
+describe("a limit", { concurrency: true }, () => {
+  for (const backend of ["valkey", "postgres"]) {
+    test(
+      `that ${backend} counts holds as configured while a server has lost it, and for all servers again afterwards`,
+      { skip: skip || needs("valkey") },
+      (context) => runInNamespace(context, "limit-partitions-in-namespace.ts", backend),
+    );
+  }
+});

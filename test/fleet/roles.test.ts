@@ -1,31 +1,28 @@
 /** Servers with roles share a Postgres and a store: each takes its part of the requests, and together they serve all of them. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
-import { noPostgres } from "../../packages/server/test/tenancy/postgres-server.ts";
+import { describe, test } from "node:test";
 import { otlpSender } from "../support/otlp-sender.ts";
 import { startServer } from "../support/running-server.ts";
 import { chat, createKey, startFleet, type Fleet, type FleetServer } from "./fleet.ts";
+import { beforeTests, useAll } from "../support/hooks.ts";
+import { needs } from "../support/needs.ts";
 
-describe("a gateway, an ingest and a query server", { skip: noPostgres ?? false }, () => {
+describe("a gateway, an ingest and a query server", { skip: needs("postgresql") }, () => {
   let fleet: Fleet;
   let gateway: FleetServer;
   let ingest: FleetServer;
   let query: FleetServer;
   let key: string;
 
-  before(async () => {
-    fleet = await startFleet();
+  beforeTests(async (stack) => {
+    fleet = stack.use(await startFleet());
     // At the same time, in an empty database and an empty store.
-    [gateway, ingest, query] = await Promise.all([
+    [gateway, ingest, query] = await useAll(stack, [
       fleet.serve({ env: { SOUNDING_ROLE: "gateway" } }),
       fleet.serve({ env: { SOUNDING_ROLE: "ingest" } }),
       fleet.serve({ env: { SOUNDING_ROLE: "query" } }),
     ]);
     key = await createKey(gateway);
-  });
-  after(async () => {
-    for (const server of [gateway, ingest, query]) await server?.[Symbol.asyncDispose]();
-    await fleet?.[Symbol.asyncDispose]();
   });
 
   const get = (server: FleetServer, path: string): Promise<Response> =>

@@ -11,20 +11,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { noPostgres } from "../../packages/server/test/tenancy/postgres-server.ts";
-import { hasProxy } from "../support/reverse-proxies.ts";
 import { repository } from "../support/served-process.ts";
 import { chat, createKey, startFleet, type Fleet, type FleetServer } from "./fleet.ts";
+import { needs } from "../support/needs.ts";
+import { childEnvironment } from "../support/child-environment.ts";
 
 const run = promisify(execFile);
 
 /** The version from which upgrades are tested: before there is a release, a commit with an older schema. */
 const previousVersion = "b41b02f59fc59f5e10053fa61a6f362028a1f36f";
 
-/** Why the previous version is not here; undefined if it is. */
+/** The reason to skip, unless the previous version is here. */
 const noHistory = await run("git", ["cat-file", "-e", `${previousVersion}^{commit}`], { cwd: repository }).then(
-  () => undefined,
-  () => "the repository has no history",
+  () => false,
+  () => "runs only in a clone with its history",
 );
 
 /** Extracts the previous version, with the packages that this one has installed. */
@@ -75,7 +75,7 @@ http://127.0.0.1:${port} {
 `,
   );
   const child = spawn("caddy", ["run", "--config", file], {
-    env: { PATH: process.env["PATH"], HOME: directory },
+    env: { ...childEnvironment, HOME: directory },
     stdio: ["ignore", "ignore", "pipe"],
   });
   parts.defer(async () => {
@@ -152,7 +152,7 @@ async function countRecords(url: string, key: string): Promise<number> {
   return Number(data.result[0]?.value[1] ?? 0);
 }
 
-const skip = noPostgres ?? noHistory ?? ((await hasProxy("caddy")) ? false : "Caddy is not installed");
+const skip = needs("postgresql", "caddy") || noHistory;
 
 test("a fleet is upgraded and taken back without a failed call", { skip }, async (context) => {
   await using parts = new AsyncDisposableStack();

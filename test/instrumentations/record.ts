@@ -1,6 +1,6 @@
 /**
  * Records what the instrumented applications send, for instrumentations.test.ts. Run it after changing an application or a
- * version: `SOUNDING_TEST_INSTRUMENTATIONS=<python> node test/instrumentations/record.ts [application …]`
+ * version: `node test/instrumentations/record.ts [application …]`
  */
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
@@ -10,15 +10,14 @@ import { applications } from "./applications.ts";
 import { startGateway } from "./gateway.ts";
 import { writeRecording } from "./recording.ts";
 import { isPython, runApplication } from "./run-application.ts";
+import { instrumentedPython } from "../support/needs.ts";
 
-const python = process.env["SOUNDING_TEST_INSTRUMENTATIONS"];
-if (python === undefined) throw new Error("Set SOUNDING_TEST_INSTRUMENTATIONS to a Python with the instrumentations.");
 const wanted = new Set(process.argv.slice(2));
 await using gateway = await startGateway();
 for (const application of applications) {
   if (wanted.size > 0 && !wanted.has(application.name)) continue;
-  await runApplication(application, gateway, python);
-  const packages = isPython(application) ? await pythonPackages(python) : await npmPackages();
+  await runApplication(application, gateway, instrumentedPython);
+  const packages = isPython(application) ? await pythonPackages(instrumentedPython) : await npmPackages();
   const { calls } = gateway;
   const exports = gateway.exports.map(withoutPaths);
   await writeRecording(application.name, { packages, calls, exports });
@@ -28,12 +27,12 @@ for (const application of applications) {
 /** Stack traces name files of this machine. */
 function withoutPaths(exported: unknown): unknown {
   const text = JSON.stringify(exported);
-  const environment = dirname(dirname(python!));
+  const environment = dirname(dirname(instrumentedPython));
   return JSON.parse(text.replaceAll(environment, "/python").replaceAll(process.cwd(), "/sounding"));
 }
 
 async function pythonPackages(interpreter: string): Promise<Record<string, string>> {
-  const requirements = await readFile(new URL("../../.ci/instrumentation-requirements.txt", import.meta.url), "utf8");
+  const requirements = await readFile(new URL("../support/python/instrumentations.txt", import.meta.url), "utf8");
   const named = new Set([...requirements.matchAll(/^(?<name>[\w-]+)/gm)].map(({ groups }) => groups!["name"]!));
   const { stdout } = await promisify(execFile)(interpreter, ["-m", "pip", "list", "--format=json"]);
   const installed = JSON.parse(stdout) as { name: string; version: string }[];

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { Application } from "./applications.ts";
 import type { Gateway } from "./gateway.ts";
+import { childEnvironment } from "../support/child-environment.ts";
 
 const directory = fileURLToPath(new URL("applications/", import.meta.url));
 
@@ -12,12 +13,12 @@ export function isPython({ file }: Application): boolean {
   return file.endsWith(".py");
 }
 
-/** @param python the interpreter with the packages of `.ci/instrumentation-requirements.txt` */
+/** @param python the interpreter with the packages of `test/support/python/instrumentations.txt` */
 export async function runApplication(application: Application, gateway: Gateway, python: string): Promise<void> {
   const { file, name, tracesHttp } = application;
   gateway.begin(name);
   const env = {
-    PATH: process.env["PATH"],
+    ...childEnvironment,
     OPENAI_BASE_URL: `${gateway.url}/v1`,
     OPENAI_API_KEY: gateway.server.key,
     OTEL_EXPORTER_OTLP_ENDPOINT: gateway.url,

@@ -14,7 +14,7 @@ const runners = await runnersFor(new URL("./all-cases.ts", import.meta.url), { .
 
 describe("every case of docs/reference/interface.md", { timeout: 1_200_000 }, () => {
   for (const { name, needsRecognizer } of allCases) {
-    const skip = needsRecognizer === true && !facts.hasRecognizer ? "PocketSphinx is not installed" : false;
+    const skip = needsRecognizer === true && !facts.hasRecognizer && "needs pocketsphinx";
     for (const { mode, run } of runners) {
       test(`${name} (${mode} client)`, { skip }, async () => assert.equal(await run(name), undefined));
     }

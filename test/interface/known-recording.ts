@@ -1,9 +1,12 @@
-/** A recording with known content: silence, a sentence, a pause, another sentence, silence. */
+/** Recordings with known content: silence, a sentence, a pause, another sentence, silence; and one of a short sentence. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { wavHeader } from "../../packages/server/src/audio/wav-encoder.ts";
 
 export const spokenSentences = ["The weather is fine today", "We will go to the station in the morning"] as const;
+
+/** The recognizer takes a third of the time for it. */
+export const shortSentence = "We will go in the morning";
 
 export const leadingSilenceSeconds = 1.5;
 
@@ -12,9 +15,12 @@ const silence = (seconds: number): Buffer => Buffer.alloc(2 * Math.round(seconds
 
 export interface KnownRecording {
   readonly recordingPath: string;
-  /** The same samples without a header. */
-  readonly rawRecordingPath: string;
   readonly recordingSeconds: number;
+  /** The short sentence. */
+  readonly sentencePath: string;
+  /** The same samples without a header. */
+  readonly rawSentencePath: string;
+  readonly sentenceSeconds: number;
   /** A recording without speech. */
   readonly silencePath: string;
 }
@@ -26,14 +32,18 @@ export async function makeKnownRecording(
 ): Promise<KnownRecording> {
   const [first, second] = [await speak(`${spokenSentences[0]}.`), await speak(`${spokenSentences[1]}.`)];
   const samples = Buffer.concat([silence(leadingSilenceSeconds), first, silence(1.2), second, silence(0.5)]);
+  const sentence = Buffer.concat([silence(0.5), await speak(`${shortSentence}.`), silence(0.5)]);
+  const seconds = ({ length }: Buffer): number => length / 2 / sampleRate;
   const toWav = (data: Buffer): Buffer => Buffer.concat([wavHeader(sampleRate, data.length), data]);
   const paths = {
     recordingPath: join(directory, "recording.wav"),
-    rawRecordingPath: join(directory, "recording.pcm"),
+    sentencePath: join(directory, "sentence.wav"),
+    rawSentencePath: join(directory, "sentence.pcm"),
     silencePath: join(directory, "silence.wav"),
   };
   await writeFile(paths.recordingPath, toWav(samples));
-  await writeFile(paths.rawRecordingPath, samples);
+  await writeFile(paths.sentencePath, toWav(sentence));
+  await writeFile(paths.rawSentencePath, sentence);
   await writeFile(paths.silencePath, toWav(silence(2)));
-  return { ...paths, recordingSeconds: samples.length / 2 / sampleRate };
+  return { ...paths, recordingSeconds: seconds(samples), sentenceSeconds: seconds(sentence) };
 }

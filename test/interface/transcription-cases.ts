@@ -4,7 +4,7 @@ import { createReadStream, openAsBlob } from "node:fs";
 import { BadRequestError, TimeoutError, type AsyncSounding, type TranscriptionParams } from "@sounding/client";
 import type { InterfaceCase, InterfaceTools } from "./interface-case.ts";
 import { dataOf } from "./raw-request.ts";
-import { leadingSilenceSeconds, spokenSentences } from "./known-recording.ts";
+import { leadingSilenceSeconds, shortSentence, spokenSentences } from "./known-recording.ts";
 
 const model = "pocketsphinx";
 const both = ["segment", "word"] as const;
@@ -21,9 +21,9 @@ function streamed(client: AsyncSounding, file: string, more: Partial<Transcripti
 }
 
 /** Fails unless most of the spoken words are present. */
-function assertUnderstood(text: string | null): void {
+function assertUnderstood(text: string | null, sentences: readonly string[] = spokenSentences): void {
   const words = new Set((text ?? "").toLowerCase().split(/\W+/));
-  const spoken = spokenSentences.join(" ").toLowerCase().match(/\w+/g)!;
+  const spoken = sentences.join(" ").toLowerCase().match(/\w+/g)!;
   const heard = spoken.filter((word) => words.has(word)).length;
   assert.ok(heard >= spoken.length / 2, `${heard} of ${spoken.length} words in ${JSON.stringify(text)}`);
 }
@@ -47,15 +47,15 @@ const cases: readonly InterfaceCase[] = [
       "transcription-requests/response_format",
     ],
     async run({ client, facts, mode }) {
-      const { text, ...rest } = await client.audio.transcriptions.create({ model, file: facts.recordingPath });
-      assertUnderstood(text);
+      const { text, ...rest } = await client.audio.transcriptions.create({ model, file: facts.sentencePath });
+      assertUnderstood(text, [shortSentence]);
       assert.deepEqual(rest, {});
       const again = { model, file: facts.silencePath, response_format: "json", stream: false } as const;
       assert.deepEqual(Object.keys(await client.audio.transcriptions.create(again)), ["text"]);
-      const raw = { model, file: facts.rawRecordingPath };
-      assertUnderstood((await client.audio.transcriptions.create(raw)).text);
+      const raw = { model, file: facts.rawSentencePath };
+      assertUnderstood((await client.audio.transcriptions.create(raw)).text, [shortSentence]);
       if (mode === "asynchronous") {
-        const open = createReadStream(facts.recordingPath);
+        const open = createReadStream(facts.sentencePath);
         assert.equal((await client.audio.transcriptions.create({ model, file: open })).text, text);
       }
       const unnamed = { file: facts.recordingPath } as TranscriptionParams;
@@ -133,8 +133,9 @@ const cases: readonly InterfaceCase[] = [
       "transcription-requests/timestamp_granularities",
     ],
     async run(tools) {
-      assert.equal((await verbose(tools, { timestamp_granularities: ["segment"] })).words, undefined);
-      assert.ok((await verbose(tools, { timestamp_granularities: ["word"] })).words!.length > 3);
+      const file = tools.facts.sentencePath;
+      assert.equal((await verbose(tools, { file, timestamp_granularities: ["segment"] })).words, undefined);
+      assert.ok((await verbose(tools, { file, timestamp_granularities: ["word"] })).words!.length > 3);
       for (const response_format of ["json", undefined] as const) {
         await assert.rejects(
           async () => verbose(tools, { timestamp_granularities: ["word"], response_format } as object),
@@ -153,7 +154,7 @@ const cases: readonly InterfaceCase[] = [
         segments.map(({ speaker_id }) => speaker_id),
         ["Guest-1", "Guest-2", "Guest-1"],
       );
-      const without = await verbose(tools);
+      const without = await verbose(tools, { file: tools.facts.sentencePath });
       assert.deepEqual([without.speakers, without.segments[0]!.speaker_id], [undefined, undefined]);
     },
   },
@@ -189,21 +190,24 @@ const cases: readonly InterfaceCase[] = [
     shows: ["transcription-events/transcript.word", "transcription-events/transcript.segment"],
     async run({ client, facts }) {
       for (const timestamp_granularities of [["word"], ["segment"], [...both]] as ("segment" | "word")[][]) {
+        const isShort = timestamp_granularities.length === 1;
+        const file = isShort ? facts.sentencePath : facts.recordingPath;
+        const seconds = isShort ? facts.sentenceSeconds : facts.recordingSeconds;
         const words: string[] = [];
         const segments: string[] = [];
         let text = "";
         const more = { response_format: "verbose_json", timestamp_granularities } as const;
-        for await (const event of await streamed(client, facts.recordingPath, more)) {
+        for await (const event of await streamed(client, file, more)) {
           if (event.type === "transcript.word") {
             const { word, segment, confidence } = event;
-            assertTimes(event, facts.recordingSeconds);
+            assertTimes(event, seconds);
             // A word sent before its segment ended may turn out not to be confident enough.
             assert.ok(confidence === undefined || (confidence >= 0 && confidence <= 1), `${confidence}`);
             assert.ok(Number.isInteger(segment));
             words.push(word);
           }
           if (event.type === "transcript.segment") {
-            assertTimes(event.segment, facts.recordingSeconds);
+            assertTimes(event.segment, seconds);
             segments.push(event.segment.text);
           }
           if (event.type === "transcript.text.done") ({ text } = event);

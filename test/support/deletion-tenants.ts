@@ -193,7 +193,7 @@ export async function untilDeletion(
     const { body } = await operate(server, "GET", `/deletions/${id}`);
     assert.equal(body.error ?? null, null, JSON.stringify(body));
     if (reached(body)) return body;
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }
 

@@ -20,13 +20,6 @@ export interface ReverseProxy extends AsyncDisposable {
 }
 
 /** Whether this machine has the program. */
-export async function hasProxy(name: ProxyName): Promise<boolean> {
-  return run("sh", ["-c", `command -v ${name}`]).then(
-    () => true,
-    () => false,
-  );
-}
-
 /** @param server the address of the server, such as 127.0.0.1:4141 */
 export async function startProxy(name: ProxyName, server: string): Promise<ReverseProxy> {
   const folder = await mkdtemp(join(tmpdir(), `sounding-${name}-`));

@@ -6,6 +6,7 @@ import { startApp } from "../../packages/server/src/app.ts";
 import { loadConfig } from "../../packages/server/src/config/load-config.ts";
 import { formatProblem } from "../../packages/server/src/config/problem.ts";
 import { createLogger } from "../../packages/server/src/logger.ts";
+import { copyInitializedStore } from "../../packages/server/test/store/initialized-store.ts";
 
 export interface RunningServer extends AsyncDisposable {
   readonly url: string;
@@ -36,9 +37,12 @@ export async function startServer(yaml = "", { telemetry = false }: ServerOption
   const directory = await mkdtemp(join(tmpdir(), "sounding-test-"));
   const path = join(directory, "sounding.yaml");
   await writeFile(path, yaml);
+  const dataDirectory = join(directory, "data");
+  if (telemetry) await copyInitializedStore(dataDirectory);
   const overrides = {
     server: { port: 0 },
-    storage: { data_dir: join(directory, "data") },
+    // The store's folder is there before the database is.
+    storage: { data_dir: dataDirectory, accept_empty_database: true },
     telemetry: { enabled: telemetry },
   };
   const { config, problems } = await loadConfig({ path, env: {}, overrides });
@@ -50,7 +54,7 @@ export async function startServer(yaml = "", { telemetry = false }: ServerOption
     url,
     key,
     operatorKey: operatorKey!,
-    dataDirectory: overrides.storage.data_dir,
+    dataDirectory,
     call: (path, body, headers = {}) =>
       fetch(`${url}${path}`, {
         method: body === undefined ? "GET" : "POST",

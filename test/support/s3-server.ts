@@ -2,19 +2,14 @@
  * S3-compatible storage for tests: moto, behind an endpoint that checks signatures and the hash of each body, and can fail in the ways
  * of a network.
  */
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createServer, request, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { isSignedWith } from "./s3-signature.ts";
-
-const python = process.env["SOUNDING_TEST_PYTHON"] ?? "python3";
-export const noS3: string | false =
-  spawnSync(python, ["-c", "import moto.server, flask"]).status === 0
-    ? false
-    : "the Python package moto[server] is not installed (SOUNDING_TEST_PYTHON names the Python to use)";
+import { python } from "./needs.ts";
 
 export const credentials = { id: "AKIDTEST", secret: "secret/of+the=test", token: "token-of-the-test" } as const;
 

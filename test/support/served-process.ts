@@ -5,6 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { childEnvironment } from "./child-environment.ts";
 
 export const repository = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -42,7 +43,7 @@ export async function serveProcess(
   const dataDirectory = data ?? (await mkdtemp(join(tmpdir(), "sounding-process-")));
   // A test installs nothing on the machine on which it runs. Servers of all tests share compiled modules.
   const compiled = join(repository, "node_modules/.cache/compiled");
-  const own = { PATH: process.env["PATH"], SOUNDING_INSTALL: "false", NODE_COMPILE_CACHE: compiled };
+  const own = { NODE_COMPILE_CACHE: compiled, ...childEnvironment, SOUNDING_INSTALL: "false" };
   const args = [...nodeOptions, script, "serve", "--port", "0", "--data-dir", dataDirectory];
   const child = spawn(process.execPath, args, {
     cwd: repository,

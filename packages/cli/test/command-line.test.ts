@@ -2,18 +2,18 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { commands } from "../src/commands.ts";
-import { runSounding } from "./run-sounding.ts";
+import { runSounding, spawnSounding } from "./run-sounding.ts";
 
 describe("the command sounding", () => {
   test("without a command shows its commands on stderr and exits with 2", async () => {
-    const { code, stdout, stderr } = await runSounding([]);
+    const { code, stdout, stderr } = await spawnSounding([]);
     assert.equal(code, 2);
     assert.equal(stdout, "");
     for (const { name } of commands) assert.match(stderr, new RegExp(`^  ${name} `, "m"));
   });
 
   test("shows its help and its version on stdout", async () => {
-    const help = await runSounding(["--help"]);
+    const help = await spawnSounding(["--help"]);
     assert.equal(help.code, 0);
     assert.match(help.stdout, /Usage: sounding <command>/);
     const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
@@ -31,7 +31,7 @@ describe("the command sounding", () => {
   });
 
   test("refuses unknown commands and options with one helpful line, as JSON on request", async () => {
-    const unknown = await runSounding(["chta"]);
+    const unknown = await spawnSounding(["chta"]);
     assert.equal(unknown.code, 2);
     assert.match(unknown.stderr, /^sounding: unknown command "chta"; did you mean "chat"\?\n/);
     const option = await runSounding(["chat", "--modle", "m", "--json"]);

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { runSounding } from "./run-sounding.ts";
+import { needs } from "../../../test/support/needs.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "sounding-completion-"));
 after(() => rmSync(directory, { recursive: true }));
@@ -18,8 +19,6 @@ async function scriptFor(shell: string): Promise<string> {
   writeFileSync(path, stdout);
   return path;
 }
-
-const isThere = (shell: string): boolean => spawnSync(shell, ["--version"]).status === 0;
 
 /** The completions for each line, which every shell must return. */
 const lines: readonly (readonly [words: readonly string[], expected: readonly string[]])[] = [
@@ -44,7 +43,7 @@ const lines: readonly (readonly [words: readonly string[], expected: readonly st
   [["speak", "--voice", ""], []],
 ];
 
-describe("sounding completion bash", { skip: !isThere("bash") }, () => {
+describe("sounding completion bash", () => {
   for (const [words, expected] of lines) {
     test(`completes: sounding ${words.join(" ")}`, async () => {
       const path = await scriptFor("bash");
@@ -65,7 +64,7 @@ describe("sounding completion bash", { skip: !isThere("bash") }, () => {
   });
 });
 
-describe("sounding completion fish", { skip: !isThere("fish") }, () => {
+describe("sounding completion fish", { skip: needs("fish") }, () => {
   for (const [words, expected] of lines) {
     test(`completes: sounding ${words.join(" ")}`, async () => {
       const path = await scriptFor("fish");
@@ -83,7 +82,7 @@ describe("sounding completion fish", { skip: !isThere("fish") }, () => {
   }
 });
 
-describe("sounding completion zsh", { skip: !isThere("zsh") }, () => {
+describe("sounding completion zsh", { skip: needs("zsh") }, () => {
   test("is a script that zsh can read", async () => {
     const { status, stderr } = spawnSync("zsh", ["-f", "-n", await scriptFor("zsh")], { encoding: "utf8" });
     assert.deepEqual([status, stderr], [0, ""]);

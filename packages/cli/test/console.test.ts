@@ -3,17 +3,19 @@ import assert from "node:assert/strict";
 import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { startServer, type RunningServer } from "../../../test/support/running-server.ts";
 import { runSounding } from "./run-sounding.ts";
+import { beforeTests } from "../../../test/support/hooks.ts";
 
 describe("sounding console", () => {
   let server: RunningServer;
   let folder: string;
   let env: Record<string, string>;
-  before(async () => {
-    server = await startServer();
+  beforeTests(async (stack) => {
+    server = stack.use(await startServer());
     folder = await mkdtemp(join(tmpdir(), "sounding-console-"));
+    stack.defer(() => rm(folder, { recursive: true }));
     env = {
       HOME: folder,
       PATH: [folder, process.env["PATH"]].join(delimiter),
@@ -21,10 +23,6 @@ describe("sounding console", () => {
       SOUNDING_API_KEY: server.key,
       SOUNDING_ADMIN_KEY: server.operatorKey,
     };
-  });
-  after(async () => {
-    await server[Symbol.asyncDispose]();
-    await rm(folder, { recursive: true });
   });
 
   /** Replaces the program that opens browsers by one that notes the address. */

@@ -3,9 +3,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { startServer, untilTelemetryReady, type RunningServer } from "../../../test/support/running-server.ts";
 import { runSounding, type Outcome, type RunOptions } from "./run-sounding.ts";
+import { beforeTests, useAll } from "../../../test/support/hooks.ts";
 
 const recordCount = 5000;
 
@@ -13,9 +14,10 @@ describe("sounding export and import", { timeout: 240_000 }, () => {
   let from: RunningServer;
   let to: RunningServer;
   let directory: string;
-  before(async () => {
+  beforeTests(async (stack) => {
     directory = await mkdtemp(join(tmpdir(), "sounding-export-"));
-    [from, to] = await Promise.all([startServer("", { telemetry: true }), startServer("", { telemetry: true })]);
+    stack.defer(() => rm(directory, { recursive: true, force: true }));
+    [from, to] = await useAll(stack, [startServer("", { telemetry: true }), startServer("", { telemetry: true })]);
     await Promise.all([untilTelemetryReady(from), untilTelemetryReady(to)]);
     const nowMs = Date.now();
     for (let start = 0; start < recordCount; start += 1000) {
@@ -31,11 +33,6 @@ describe("sounding export and import", { timeout: 240_000 }, () => {
       { resourceSpans: [{ scopeSpans: [{ spans: [{ ...span, endTimeUnixNano: `${nowMs}000001` }] }] }] },
       "other",
     );
-  });
-  after(async () => {
-    await from?.[Symbol.asyncDispose]();
-    await to?.[Symbol.asyncDispose]();
-    await rm(directory, { recursive: true, force: true });
   });
 
   async function send(path: string, body: object, project: string): Promise<void> {

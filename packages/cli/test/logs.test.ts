@@ -7,7 +7,7 @@ import { startServer, untilTelemetryReady } from "../../../test/support/running-
 import { renderLogEntry } from "../src/telemetry/render-log-entry.ts";
 import { widthOf } from "../src/terminal/text-width.ts";
 import { readTimeRange } from "../src/telemetry/time-range.ts";
-import { runSounding, type Outcome, type RunOptions } from "./run-sounding.ts";
+import { runSounding, spawnSounding, type Outcome, type RunOptions } from "./run-sounding.ts";
 
 const server = await startScriptedServer();
 
@@ -55,7 +55,8 @@ describe("sounding logs", { timeout: 120_000 }, () => {
 
   test("shows local time without --utc", async () => {
     server.answer(logs([shop, [[first, "one"]]]));
-    const { stdout } = await sounding(["logs"], { env: { TZ: "Asia/Tokyo" } });
+    const env = { SOUNDING_API_KEY: "sk-test", SOUNDING_BASE_URL: server.url, TZ: "Asia/Tokyo" };
+    const { stdout } = await spawnSounding(["logs"], { env });
     assert.equal(stdout, "2026-11-21 11:50:17.000  INFO     p/shop  one\n");
   });
 

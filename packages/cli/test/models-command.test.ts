@@ -5,10 +5,11 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { trialModelBytes } from "../../server/src/engines/llama-cpp/trial/trial-model.ts";
 import { startServer } from "../../../test/support/running-server.ts";
 import { runSounding } from "./run-sounding.ts";
+import { beforeTests } from "../../../test/support/hooks.ts";
 
 /** The beginning of a GGUF file of version 3 without metadata and tensors. */
 const emptyModel = Buffer.concat([Buffer.from("GGUF"), Buffer.from([3, 0, 0, 0]), Buffer.alloc(16)]);
@@ -36,18 +37,16 @@ describe("sounding models", () => {
   });
   let folder = "";
   let env: Record<string, string> = {};
-  before(async () => {
+  beforeTests(async (stack) => {
     folder = await mkdtemp(join(tmpdir(), "sounding-models-"));
+    stack.defer(() => rm(folder, { recursive: true }));
     hub.listen(0, "127.0.0.1");
+    stack.defer(() => void hub.close());
     await once(hub, "listening");
     env = {
       HF_ENDPOINT: `http://127.0.0.1:${(hub.address() as AddressInfo).port}`,
       SOUNDING_DATA_DIR: join(folder, "data"),
     };
-  });
-  after(async () => {
-    hub.close();
-    await rm(folder, { recursive: true });
   });
 
   test("pulls, lists and removes a file", async () => {

@@ -1,16 +1,18 @@
 /** The view "Administration" in a real browser: who sees what, keys and their secrets, limits, and what cannot be undone. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { assertAccessible, launchBrowser, openConsole, type ConsolePage } from "./support/browser.ts";
 import { administer, startConsoleServer, type RunningServer } from "./support/console-server.ts";
+import { beforeTests } from "../../../test/support/hooks.ts";
+import { needs } from "../../../test/support/needs.ts";
 
 interface Created {
   readonly id: string;
   readonly secret: string;
 }
 
-describe("the view Administration", () => {
+describe("the view Administration", { skip: needs("chromium") }, () => {
   let server: RunningServer;
   let browser: Browser;
   let operator: Created;
@@ -18,9 +20,10 @@ describe("the view Administration", () => {
   let acmeAdmin: Created;
   let project: Created;
 
-  before(async () => {
-    server = await startConsoleServer("", { telemetry: false });
+  beforeTests(async (stack) => {
+    server = stack.use(await startConsoleServer("", { telemetry: false }));
     browser = await launchBrowser();
+    stack.defer(() => browser.close());
     const permissions = ["admin", "inference"];
     operator = await administer(server, "keys", { name: "root", operator: true, permissions });
     acme = await administer(server, "organizations", {
@@ -30,10 +33,6 @@ describe("the view Administration", () => {
     const organization_id = acme.id;
     acmeAdmin = await administer(server, "keys", { organization_id, name: "acme admin", permissions: ["admin"] });
     project = await administer(server, "projects", { organization_id, name: "support-bot" });
-  });
-  after(async () => {
-    await browser.close();
-    await server[Symbol.asyncDispose]();
   });
 
   const openAs = (key: Created): Promise<ConsolePage> => openConsole(browser, { url: server.url, key: key.secret });

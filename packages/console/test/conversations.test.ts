@@ -1,10 +1,12 @@
 /** Conversations in a real browser: the list, and the turns of one with their prompts and answers. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { otlpSender, type SentSpan } from "../../../test/support/otlp-sender.ts";
 import { assertAccessible, launchBrowser, openConsole } from "./support/browser.ts";
 import { administer, sendDemo, startConsoleServer, type RunningServer } from "./support/console-server.ts";
+import { beforeTests } from "../../../test/support/hooks.ts";
+import { needs } from "../../../test/support/needs.ts";
 
 const hostile = '<img src=x onerror="document.title=1">/..\u202e %2F';
 const second = 1_000_000_000n;
@@ -38,14 +40,15 @@ function turn(number: number, conversation: string, content: Readonly<Record<str
 const messages = (role: string, ...parts: object[]): string => JSON.stringify([{ role, parts }]);
 const text = (content: string): object => ({ type: "text", content });
 
-describe("conversations", { timeout: 300_000 }, () => {
+describe("conversations", { skip: needs("chromium"), timeout: 300_000 }, () => {
   let server: RunningServer;
   let browser: Browser;
   /** The key of another organization, which has hostile conversations. */
   let otherKey: string;
-  before(async () => {
-    server = await startConsoleServer("telemetry: { token_prices: { large: { input: 1, output: 10 } } }");
+  beforeTests(async (stack) => {
+    server = stack.use(await startConsoleServer("telemetry: { token_prices: { large: { input: 1, output: 10 } } }"));
     browser = await launchBrowser();
+    stack.defer(() => browser.close());
     await sendDemo(server);
     const resource = { "service.name": "travel-agent", "project.name": "travel" };
     const answered = Array.from({ length: 12 }, (_, index) =>
@@ -76,10 +79,6 @@ describe("conversations", { timeout: 300_000 }, () => {
       }),
       ...turn(2, hostile, { "gen_ai.input.messages": messages(hostile, text(hostile)) }),
     ]);
-  });
-  after(async () => {
-    await browser.close();
-    await server[Symbol.asyncDispose]();
   });
 
   const rows = (page: Page) =>

@@ -1,22 +1,21 @@
 /** Deleting an organization's data in the view "Administration", in a real browser with real telemetry. */
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import type { Browser } from "playwright-core";
 import { otlpSender } from "../../../test/support/otlp-sender.ts";
 import { assertAccessible, launchBrowser, openConsole } from "./support/browser.ts";
 import { administer, startConsoleServer, type RunningServer } from "./support/console-server.ts";
+import { beforeTests } from "../../../test/support/hooks.ts";
+import { needs } from "../../../test/support/needs.ts";
 
-describe("deleting data in the console", () => {
+describe("deleting data in the console", { skip: needs("chromium") }, () => {
   let server: RunningServer;
   let browser: Browser;
-  before(async () => {
-    server = await startConsoleServer("telemetry: { sweep_delay_ms: 1000 }");
+  beforeTests(async (stack) => {
+    server = stack.use(await startConsoleServer("telemetry: { sweep_delay_ms: 1000 }"));
     browser = await launchBrowser();
-  });
-  after(async () => {
-    await browser.close();
-    await server[Symbol.asyncDispose]();
+    stack.defer(() => browser.close());
   });
 
   test("counts what is selected, wants the name typed, and shows the receipt", async () => {

@@ -1,11 +1,13 @@
 /** The view "Logs" in a real browser: sample telemetry, own lines over OTLP, two organizations, hostile content. */
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { otlpSender, type OtlpSender, type SentLog } from "../../../test/support/otlp-sender.ts";
 import { assertAccessible, launchBrowser, openConsole } from "./support/browser.ts";
 import { administer, sendDemo, startConsoleServer, type RunningServer } from "./support/console-server.ts";
+import { beforeTests } from "../../../test/support/hooks.ts";
+import { needs } from "../../../test/support/needs.ts";
 
 const traceId = "5b8efff798038103d269b633813fc60c";
 const spanId = "eee19b7ec3c1b174";
@@ -53,17 +55,14 @@ async function scrollTo(page: Page, top: number | "end"): Promise<void> {
   await page.evaluate(`${list}.scrollTo(0, ${top === "end" ? `${list}.scrollHeight` : top})`);
 }
 
-before(async () => {
-  server = await startConsoleServer();
-  browser = await launchBrowser();
-});
-after(async () => {
-  await browser.close();
-  await server[Symbol.asyncDispose]();
+beforeTests(async (stack) => {
+  if (needs("chromium")) return;
+  server = stack.use(await startConsoleServer());
+  browser = stack.use(await launchBrowser());
 });
 
-describe("the lines of the sample telemetry", { timeout: 120_000 }, () => {
-  before(() => sendDemo(server));
+describe("the lines of the sample telemetry", { skip: needs("chromium"), timeout: 120_000 }, () => {
+  beforeTests(() => sendDemo(server));
 
   test("are counted, filtered by clicks, and found again at the address", async () => {
     await using console = await openConsole(browser, server);
@@ -114,7 +113,7 @@ describe("the lines of the sample telemetry", { timeout: 120_000 }, () => {
   }
 });
 
-describe("the lines of an organization", { timeout: 240_000 }, () => {
+describe("the lines of an organization", { skip: needs("chromium"), timeout: 240_000 }, () => {
   test("are searched, with the matches marked and the text in the address", async () => {
     const own = await newTenant("searching");
     await own.sender.logs({ "service.name": "shop" }, [
@@ -343,7 +342,7 @@ describe("the lines of an organization", { timeout: 240_000 }, () => {
   });
 });
 
-describe("live lines", { timeout: 240_000 }, () => {
+describe("live lines", { skip: needs("chromium"), timeout: 240_000 }, () => {
   test("appear by themselves, wait while the list is scrolled, and include those that arrive late", async () => {
     const own = await newTenant("live");
     await own.sender.logs({ "service.name": "shop" }, numbered(300));
@@ -395,13 +394,17 @@ describe("live lines", { timeout: 240_000 }, () => {
   });
 });
 
-test("a store that is off is an error with a reason and a way to try again", { timeout: 60_000 }, async () => {
-  await using off = await startConsoleServer("", { telemetry: false });
-  await using console = await openConsole(browser, off);
-  await console.open("logs");
-  const alert = console.page.getByRole("alert").filter({ hasText: "telemetry" }).first();
-  await alert.waitFor();
-  await console.page.getByRole("button", { name: "Try again" }).first().waitFor();
-  await assertAccessible(console.page);
-  assert.deepEqual(console.problems, []);
-});
+test(
+  "a store that is off is an error with a reason and a way to try again",
+  { skip: needs("chromium"), timeout: 60_000 },
+  async () => {
+    await using off = await startConsoleServer("", { telemetry: false });
+    await using console = await openConsole(browser, off);
+    await console.open("logs");
+    const alert = console.page.getByRole("alert").filter({ hasText: "telemetry" }).first();
+    await alert.waitFor();
+    await console.page.getByRole("button", { name: "Try again" }).first().waitFor();
+    await assertAccessible(console.page);
+    assert.deepEqual(console.problems, []);
+  },
+);

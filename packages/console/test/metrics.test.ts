@@ -1,13 +1,15 @@
 /** The view "Metrics" in a real browser, with sample telemetry, real calls and pushed metrics of two organizations. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { promisify } from "node:util";
 import type { Browser, Locator, Page } from "playwright-core";
 import { startScriptedUpstream, type ScriptedUpstream } from "../../server/test/support/scripted-upstream.ts";
 import { otlpSender } from "../../../test/support/otlp-sender.ts";
 import { assertAccessible, launchBrowser, openConsole } from "./support/browser.ts";
 import { administer, sendDemo, startConsoleServer, type RunningServer } from "./support/console-server.ts";
+import { beforeTests } from "../../../test/support/hooks.ts";
+import { needs } from "../../../test/support/needs.ts";
 
 const requests = "sum by (model_key) (increase(inference_requests_total[5m]))";
 const buckets = "sum by (le) (increase(inference_duration_seconds_bucket[5m]))";
@@ -38,13 +40,13 @@ async function retype(editor: Locator, text: string): Promise<void> {
 
 const result = (page: Page): Locator => page.getByRole("region", { name: "Result" });
 
-describe("the view Metrics", () => {
+describe("the view Metrics", { skip: needs("chromium") }, () => {
   let server: RunningServer;
   let upstream: ScriptedUpstream;
   let browser: Browser;
   let strangerKey: string;
 
-  before(async () => {
+  beforeTests(async (stack) => {
     upstream = await startScriptedUpstream((exchange) => {
       const { user } = exchange.json as { user?: string };
       if (user === "fails") return exchange.answer({ error: { message: "broken" } }, 500);
@@ -59,10 +61,13 @@ describe("the view Metrics", () => {
         usage,
       });
     });
-    server = await startConsoleServer(`
+    stack.defer(() => upstream.close());
+    server = stack.use(
+      await startConsoleServer(`
 engines: { vendor: { type: openai_compatible, base_url: "${upstream.url}/v1", models: [vendor-model] } }
 models: { assistant: { targets: [{ engine: vendor, model: vendor-model }], retries: { attempts: 1 } } }
-`);
+`),
+    );
     await sendDemo(server);
     for (const user of ["works", "fails"]) {
       await server.call("/v1/chat/completions", {
@@ -85,11 +90,7 @@ models: { assistant: { targets: [{ engine: vendor, model: vendor-model }], retri
       // Spans of calls are stored in batches, within a second.
     }
     browser = await launchBrowser();
-  });
-  after(async () => {
-    await browser.close();
-    await server[Symbol.asyncDispose]();
-    await upstream.close();
+    stack.defer(() => browser.close());
   });
 
   async function value(query: string): Promise<string | undefined> {
@@ -378,7 +379,7 @@ models: { assistant: { targets: [{ engine: vendor, model: vendor-model }], retri
       await result(page).locator("canvas").waitFor();
     });
 
-    test("shows commands that return the same in a shell", async () => {
+    test("shows commands that return the same in a shell", { skip: needs("curl") }, async () => {
       await using console = await openConsole(browser, server);
       const { page } = console;
       const query = `sum(inference_requests_total{model_key!="it's $HOME \`id\`"}) or vector(7)`;

@@ -1,22 +1,26 @@
 /** The view "Models" in a real browser: the list, targets with a circuit that opens, voices, and who sees what. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import type { Browser } from "playwright-core";
 import { startScriptedUpstream, type ScriptedUpstream } from "../../server/test/support/scripted-upstream.ts";
 import { assertAccessible, launchBrowser, openConsole } from "./support/browser.ts";
 import { administer, startConsoleServer, type RunningServer } from "./support/console-server.ts";
+import { beforeTests } from "../../../test/support/hooks.ts";
+import { needs } from "../../../test/support/needs.ts";
 
 const hostile = '<img src=x onerror="document.title=1">\u202Egnp';
 
-describe("the view Models", () => {
+describe("the view Models", { skip: needs("chromium") }, () => {
   let upstream: ScriptedUpstream;
   let server: RunningServer;
   let browser: Browser;
   let operatorKey: string;
 
-  before(async () => {
+  beforeTests(async (stack) => {
     upstream = await startScriptedUpstream((exchange) => exchange.answer({ error: { message: "Broken." } }, 500));
-    server = await startConsoleServer(`
+    stack.defer(() => upstream.close());
+    server = stack.use(
+      await startConsoleServer(`
 engines:
   gpu: { type: openai_compatible, base_url: "${upstream.url}/v1", models: [small] }
   broken: { type: openai_compatible, base_url: "${upstream.url}/broken" }
@@ -26,16 +30,13 @@ models:
   ${JSON.stringify(hostile)}: { targets: [{ engine: gpu, model: third }] }
 aliases: { default: large }
 routing: { failure_threshold: 2, open_ms: 600000 }
-`);
+`),
+    );
     const permissions = ["admin", "inference", "telemetry_read"];
     const key = await administer<{ secret: string }>(server, "keys", { name: "root", operator: true, permissions });
     operatorKey = key.secret;
     browser = await launchBrowser();
-  });
-  after(async () => {
-    await browser.close();
-    await server[Symbol.asyncDispose]();
-    await upstream.close();
+    stack.defer(() => browser.close());
   });
 
   test("finds models by capability and name, and the address keeps both", async () => {

@@ -1,12 +1,14 @@
 /** The overview in a real browser: an empty server that waits for its first call, and one with telemetry. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { promisify } from "node:util";
 import type { Browser } from "playwright-core";
 import { parseIngestedRows } from "../src/views/overview/ingested-rows.ts";
 import { assertAccessible, launchBrowser, openConsole } from "./support/browser.ts";
 import { administer, sendDemo, startConsoleServer, type RunningServer } from "./support/console-server.ts";
+import { beforeTests, useAll } from "../../../test/support/hooks.ts";
+import { needs } from "../../../test/support/needs.ts";
 
 const prices = "telemetry:\n  token_prices:\n    gpt-4o: { input: 2.5, output: 10 }\n";
 
@@ -19,21 +21,17 @@ async function untilCallIsStored(server: RunningServer): Promise<void> {
   }
 }
 
-describe("the overview", () => {
+describe("the overview", { skip: needs("chromium") }, () => {
   let server: RunningServer;
   let browser: Browser;
-  before(async () => {
-    [server, browser] = await Promise.all([startConsoleServer(prices), launchBrowser()]);
+  beforeTests(async (stack) => {
+    [server, browser] = await useAll(stack, [startConsoleServer(prices), launchBrowser()]);
     await sendDemo(server);
     await server.call("/v1/chat/completions", {
       model: "sounding-trial",
       messages: [{ role: "user", content: "Hello!" }],
     });
     await untilCallIsStored(server);
-  });
-  after(async () => {
-    await browser.close();
-    await server[Symbol.asyncDispose]();
   });
 
   test("shows calls, errors, tokens and cost by model and project, and zooms", async () => {
@@ -89,12 +87,11 @@ describe("the overview", () => {
   }
 });
 
-describe("the overview of a new server without any configuration", () => {
+describe("the overview of a new server without any configuration", { skip: needs("chromium") }, () => {
   let browser: Browser;
-  before(async () => void (browser = await launchBrowser()));
-  after(() => browser.close());
+  beforeTests(async (stack) => void (browser = stack.use(await launchBrowser())));
 
-  test("opens the trace of the first call, which the printed curl makes", async () => {
+  test("opens the trace of the first call, which the printed curl makes", { skip: needs("curl") }, async () => {
     await using server = await startConsoleServer();
     await using console = await openConsole(browser, server);
     const { page } = console;
@@ -120,7 +117,7 @@ describe("the overview of a new server without any configuration", () => {
   });
 });
 
-describe("the overview without a telemetry store", () => {
+describe("the overview without a telemetry store", { skip: needs("chromium") }, () => {
   test("says what is missing, and still shows the health of the server", async () => {
     await using server = await startConsoleServer("", { telemetry: false });
     const browser = await launchBrowser();
@@ -138,7 +135,7 @@ describe("the overview without a telemetry store", () => {
   });
 });
 
-describe("the rows that a server has received", () => {
+describe("the rows that a server has received", { skip: needs("chromium") }, () => {
   test("are read from its metrics by table, without refused ones", () => {
     const text = [
       "# TYPE sounding_telemetry_rows_total counter",

@@ -1,33 +1,31 @@
 /** The playground's speech in a real browser: audio that begins early, words in time, stop, downloads, errors. */
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { startScriptedUpstream, type ScriptedUpstream } from "../../server/test/support/scripted-upstream.ts";
 import { assertAccessible, launchBrowser, openConsole } from "./support/browser.ts";
 import { startConsoleServer, type RunningServer } from "./support/console-server.ts";
 import { followSpokenWords, spokenWords, untilSpoken } from "./support/spoken-words.ts";
+import { beforeTests, useAll } from "../../../test/support/hooks.ts";
+import { needs } from "../../../test/support/needs.ts";
 
 const input = "Fathoms measure six feet. Aye, sir!";
 const words = ["Fathoms", "measure", "six", "feet", "Aye", "sir"];
 
-describe("the playground's speech", () => {
+describe("the playground's speech", { skip: needs("chromium") }, () => {
   let upstream: ScriptedUpstream;
   let server: RunningServer;
   let browser: Browser;
 
-  before(async () => {
+  beforeTests(async (stack) => {
     upstream = await startScriptedUpstream((exchange) => exchange.answer({}));
+    stack.defer(() => upstream.close());
     const engine = `{ type: openai_compatible, base_url: "${upstream.url}/v1", models: [endless] }`;
-    [server, browser] = await Promise.all([
+    [server, browser] = await useAll(stack, [
       startConsoleServer(`engines:\n  remote: ${engine}\n`),
       launchBrowser(["--autoplay-policy=no-user-gesture-required"]),
     ]);
-  });
-  after(async () => {
-    await browser.close();
-    await server[Symbol.asyncDispose]();
-    await upstream.close();
   });
 
   async function speak(page: Page, text = input): Promise<void> {

@@ -3,13 +3,16 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { promisify } from "node:util";
 import type { Browser, Page } from "playwright-core";
 import { startScriptedUpstream, type ScriptedUpstream } from "../../server/test/support/scripted-upstream.ts";
 import { assertAccessible, launchBrowser, openConsole, type PageOptions } from "./support/browser.ts";
 import { startConsoleServer, type RunningServer } from "./support/console-server.ts";
 import { hostileText, scriptedChat, type ScriptedRequest } from "./support/scripted-chat.ts";
+import { beforeTests, useAll } from "../../../test/support/hooks.ts";
+import { needs, python } from "../../../test/support/needs.ts";
+import { childEnvironment } from "../../../test/support/child-environment.ts";
 
 /** A picture of one pixel. */
 const png = Buffer.from(
@@ -17,12 +20,13 @@ const png = Buffer.from(
   "base64",
 );
 
-describe("the chat playground", () => {
+describe("the chat playground", { skip: needs("chromium") }, () => {
   let upstream: ScriptedUpstream;
   let server: RunningServer;
   let browser: Browser;
-  before(async () => {
+  beforeTests(async (stack) => {
     upstream = await startScriptedUpstream(scriptedChat);
+    stack.defer(() => upstream.close());
     const config = `
 engines: { vendor: { type: openai_compatible, base_url: "${upstream.url}/v1", models: [alpha-up, beta-up] } }
 telemetry: { token_prices: { alpha: { input: 1, output: 4 } } }
@@ -30,12 +34,7 @@ models:
   alpha: { targets: [{ engine: vendor, model: alpha-up }], retries: { attempts: 1 } }
   beta: { targets: [{ engine: vendor, model: beta-up }], retries: { attempts: 1 } }
 `;
-    [server, browser] = await Promise.all([startConsoleServer(config), launchBrowser()]);
-  });
-  after(async () => {
-    await browser.close();
-    await server[Symbol.asyncDispose]();
-    await upstream.close();
+    [server, browser] = await useAll(stack, [startConsoleServer(config), launchBrowser()]);
   });
 
   const openChat = async (query = "?model=alpha", options: Partial<PageOptions> = {}) => {
@@ -446,15 +445,15 @@ models:
     const directory = await mkdtemp(join(import.meta.dirname, "code-"));
     try {
       for (const [language, file, command] of [
-        ["curl", "call.sh", "sh"],
+        ["curl", "call.sh", needs("curl") ? undefined : "sh"],
         ["TypeScript", "call.ts", process.execPath],
-        ["Python", "call.py", process.env["SOUNDING_TEST_PYTHON"]],
+        ["Python", "call.py", needs("python") ? undefined : python],
       ] as const) {
         if (command === undefined) continue;
         await page.getByRole("button", { name: language, exact: true }).click();
         await writeFile(join(directory, file), await code.innerText());
         const { stdout } = await promisify(execFile)(command, [join(directory, file)], {
-          env: { PATH: process.env["PATH"], SOUNDING_API_KEY: server.key },
+          env: { ...childEnvironment, SOUNDING_API_KEY: server.key },
         });
         assert.match(stdout, language === "curl" ? /\[DONE\]/ : /^alpha-up heard 2 messages: größer 🎧$/m);
         assert.deepEqual(lastRequest(), sent, language);

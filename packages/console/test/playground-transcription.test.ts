@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import {
   startScriptedUpstream,
@@ -13,6 +13,8 @@ import {
 import { assertAccessible, launchBrowser, openConsole } from "./support/browser.ts";
 import { startConsoleServer, type RunningServer } from "./support/console-server.ts";
 import { followSpokenWords, spokenWords, untilSpoken } from "./support/spoken-words.ts";
+import { beforeTests } from "../../../test/support/hooks.ts";
+import { needs } from "../../../test/support/needs.ts";
 
 const verbose = {
   task: "transcribe",
@@ -44,22 +46,26 @@ const diarized = {
   })),
 };
 
-describe("the playground's transcription", () => {
+describe("the playground's transcription", { skip: needs("chromium") }, () => {
   let upstream: ScriptedUpstream;
   let server: RunningServer;
   let browser: Browser;
   let directory: string;
   let recording: string;
 
-  before(async () => {
+  beforeTests(async (stack) => {
     directory = await mkdtemp(join(tmpdir(), "sounding-playground-"));
+    stack.defer(() => rm(directory, { recursive: true }));
     recording = join(directory, "harbour <1>.wav");
     upstream = await startScriptedUpstream((exchange) => exchange.answer({}));
+    stack.defer(() => upstream.close());
     const engine = `{ type: openai_compatible, base_url: "${upstream.url}/v1", models: [captions, live-transcribe, two-transcribe-diarize] }`;
-    server = await startConsoleServer(`
+    server = stack.use(
+      await startConsoleServer(`
 engines: { remote: ${engine} }
 transcription: { max_upload_bytes: 1000000 }
-`);
+`),
+    );
     const speech = { model: "flite", voice: "slt", input: "The harbour is full of ships, and of fish." };
     await writeFile(recording, await (await server.call("/v1/audio/speech", speech)).bytes());
     browser = await launchBrowser([
@@ -68,12 +74,7 @@ transcription: { max_upload_bytes: 1000000 }
       "--use-fake-ui-for-media-stream",
       `--use-file-for-fake-audio-capture=${recording}`,
     ]);
-  });
-  after(async () => {
-    await browser.close();
-    await server[Symbol.asyncDispose]();
-    await upstream.close();
-    await rm(directory, { recursive: true });
+    stack.defer(() => browser.close());
   });
 
   async function transcribe(page: Page, script: Script, path = recording): Promise<void> {
@@ -193,7 +194,7 @@ transcription: { max_upload_bytes: 1000000 }
   });
 
   test("explains a microphone that the browser does not give", async () => {
-    const strict = await launchBrowser(["--use-fake-device-for-media-stream", "--deny-permission-prompts"]);
+    const strict = await launchBrowser(["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream=deny"]);
     try {
       await using console = await openConsole(strict, server);
       await console.open("playground/transcription");

@@ -1,20 +1,19 @@
 /** The view "Preferences" in a real browser: theme, times and density outlive a reload; who is signed in; the server. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import type { Browser } from "playwright-core";
 import { assertAccessible, launchBrowser, openConsole } from "./support/browser.ts";
 import { administer, startConsoleServer, type RunningServer } from "./support/console-server.ts";
+import { beforeTests } from "../../../test/support/hooks.ts";
+import { needs } from "../../../test/support/needs.ts";
 
-describe("the view Preferences", () => {
+describe("the view Preferences", { skip: needs("chromium") }, () => {
   let server: RunningServer;
   let browser: Browser;
-  before(async () => {
-    server = await startConsoleServer("", { telemetry: false });
+  beforeTests(async (stack) => {
+    server = stack.use(await startConsoleServer("", { telemetry: false }));
     browser = await launchBrowser();
-  });
-  after(async () => {
-    await browser.close();
-    await server[Symbol.asyncDispose]();
+    stack.defer(() => browser.close());
   });
 
   const style = (property: string) =>

@@ -1,20 +1,19 @@
 /** The frame of the console in a real browser: navigation, addresses, shortcuts, the palette, both themes, small screens. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import type { Browser } from "playwright-core";
 import { assertAccessible, launchBrowser, openConsole } from "./support/browser.ts";
 import { startConsoleServer, type RunningServer } from "./support/console-server.ts";
+import { beforeTests } from "../../../test/support/hooks.ts";
+import { needs } from "../../../test/support/needs.ts";
 
-describe("the console's frame", () => {
+describe("the console's frame", { skip: needs("chromium") }, () => {
   let server: RunningServer;
   let browser: Browser;
-  before(async () => {
-    server = await startConsoleServer("", { telemetry: false });
+  beforeTests(async (stack) => {
+    server = stack.use(await startConsoleServer("", { telemetry: false }));
     browser = await launchBrowser();
-  });
-  after(async () => {
-    await browser.close();
-    await server[Symbol.asyncDispose]();
+    stack.defer(() => browser.close());
   });
 
   test("is one page at every address, with a strict content security policy", async () => {

@@ -3,27 +3,26 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { openControlDatabase } from "../../server/src/tenancy/control-database.ts";
 import { assertAccessible, launchBrowser, openConsole } from "./support/browser.ts";
 import { administer, startConsoleServer, type RunningServer } from "./support/console-server.ts";
+import { beforeTests } from "../../../test/support/hooks.ts";
+import { needs } from "../../../test/support/needs.ts";
 
 interface CreatedKey {
   readonly id: string;
   readonly secret: string;
 }
 
-describe("signing in to the console", () => {
+describe("signing in to the console", { skip: needs("chromium") }, () => {
   let server: RunningServer;
   let browser: Browser;
-  before(async () => {
-    server = await startConsoleServer("server:\n  max_failed_keys_per_minute: 1000\n", { telemetry: false });
+  beforeTests(async (stack) => {
+    server = stack.use(await startConsoleServer("server:\n  max_failed_keys_per_minute: 1000\n", { telemetry: false }));
     browser = await launchBrowser();
-  });
-  after(async () => {
-    await browser.close();
-    await server[Symbol.asyncDispose]();
+    stack.defer(() => browser.close());
   });
 
   const newKey = (fields: object): Promise<CreatedKey> =>

@@ -1,23 +1,21 @@
 /** The console's size: what a browser loads for the first view, and everything together, compressed. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { readConsoleFiles } from "@sounding/console";
 import type { Browser } from "playwright-core";
 import { launchBrowser, openConsole } from "./support/browser.ts";
 import { startConsoleServer, type RunningServer } from "./support/console-server.ts";
+import { beforeTests, useAll } from "../../../test/support/hooks.ts";
+import { needs } from "../../../test/support/needs.ts";
 
 const firstViewBytes = 100_000;
 const allBytes = 350_000;
 
-describe("the console's size", () => {
+describe("the console's size", { skip: needs("chromium") }, () => {
   let server: RunningServer;
   let browser: Browser;
-  before(async () => {
-    [server, browser] = await Promise.all([startConsoleServer("", { telemetry: false }), launchBrowser()]);
-  });
-  after(async () => {
-    await browser.close();
-    await server[Symbol.asyncDispose]();
+  beforeTests(async (stack) => {
+    [server, browser] = await useAll(stack, [startConsoleServer("", { telemetry: false }), launchBrowser()]);
   });
 
   test(`is at most ${firstViewBytes / 1000} kB for the first view`, async (t) => {

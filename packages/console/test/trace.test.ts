@@ -1,10 +1,12 @@
 /** The view of one trace in a real browser: waterfall, details, logs, hostile content, thousands of spans. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { assertAccessible, launchBrowser, openConsole } from "./support/browser.ts";
 import { administer, sendDemo, startConsoleServer, type RunningServer } from "./support/console-server.ts";
 import { largeTrace, sendTrace, spanId } from "./support/send-trace.ts";
+import { beforeTests } from "../../../test/support/hooks.ts";
+import { needs } from "../../../test/support/needs.ts";
 
 const prices = "telemetry: { token_prices: { gpt-4o: { input: 2.5, output: 10 } } }";
 
@@ -55,18 +57,15 @@ const checkout = [
   { id: 5, parent: 1, name: "chat gpt-4o", service: "agents", startMs: 910, endMs: 950, attributes: chat },
 ];
 
-describe("the console's view of a trace", () => {
+describe("the console's view of a trace", { skip: needs("chromium") }, () => {
   let server: RunningServer;
   let browser: Browser;
   let checkoutId: string;
-  before(async () => {
-    server = await startConsoleServer(prices);
+  beforeTests(async (stack) => {
+    server = stack.use(await startConsoleServer(prices));
     browser = await launchBrowser();
+    stack.defer(() => browser.close());
     checkoutId = await sendTrace(server, checkout);
-  });
-  after(async () => {
-    await browser.close();
-    await server[Symbol.asyncDispose]();
   });
 
   const row = (page: Page, name: string) => page.getByRole("treeitem").filter({ hasText: name });

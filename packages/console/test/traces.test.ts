@@ -1,10 +1,12 @@
 /** The list of traces in a real browser, against a real server with the sample telemetry. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { otlpSender } from "../../../test/support/otlp-sender.ts";
 import { assertAccessible, launchBrowser, openConsole } from "./support/browser.ts";
 import { administer, sendDemo, startConsoleServer, type RunningServer } from "./support/console-server.ts";
+import { beforeTests } from "../../../test/support/hooks.ts";
+import { needs } from "../../../test/support/needs.ts";
 
 const configuration = `
 telemetry:
@@ -15,14 +17,15 @@ const hostileName = '<img src=x onerror="document.title=1"><script>document.titl
 const bidi = "\u202egnp.exe\u202c \u0000 ‮ end";
 const traceId = (number: number): string => number.toString(16).padStart(32, "a");
 
-describe("the list of traces", { timeout: 300_000 }, () => {
+describe("the list of traces", { skip: needs("chromium"), timeout: 300_000 }, () => {
   let server: RunningServer;
   let browser: Browser;
   /** The key of another organization, which has hostile telemetry. */
   let otherKey: string;
-  before(async () => {
-    server = await startConsoleServer(configuration);
+  beforeTests(async (stack) => {
+    server = stack.use(await startConsoleServer(configuration));
     browser = await launchBrowser();
+    stack.defer(() => browser.close());
     await sendDemo(server);
     const { id } = await administer<{ id: string }>(server, "organizations", { name: "hostile" });
     const permissions = ["telemetry_read", "telemetry_write"];
@@ -52,10 +55,6 @@ describe("the list of traces", { timeout: 300_000 }, () => {
         },
       },
     ]);
-  });
-  after(async () => {
-    await browser.close();
-    await server[Symbol.asyncDispose]();
   });
 
   const rows = (page: Page) =>

@@ -1,12 +1,13 @@
 /** The server enforces docs/reference/limits.md: input at a limit is accepted, and input above it is refused as documented. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { fieldLimits, type FieldSchema } from "../../../scripts/field-limits.ts";
 import { startServer, type RunningServer } from "../../../test/support/running-server.ts";
 import { operations } from "../src/api/index.ts";
 import { validate } from "../src/api/validate.ts";
 import { AppError, errorTable, type ErrorCode } from "../src/errors.ts";
 import { declaredLimits } from "../src/input-limits.ts";
+import { beforeTests } from "../../../test/support/hooks.ts";
 
 /** The limit with this description on the page. */
 function limitOf(bounds: string): { readonly value: number; readonly status: number; readonly code: string | null } {
@@ -18,10 +19,11 @@ function limitOf(bounds: string): { readonly value: number; readonly status: num
 
 describe("the server", () => {
   let server: RunningServer;
-  before(async () => {
-    server = await startServer("server: { max_json_body_bytes: 2048, max_json_values: 1000, max_header_bytes: 4096 }");
+  beforeTests(async (stack) => {
+    server = stack.use(
+      await startServer("server: { max_json_body_bytes: 2048, max_json_values: 1000, max_header_bytes: 4096 }"),
+    );
   });
-  after(() => server[Symbol.asyncDispose]());
 
   const chat = (more: object): string =>
     JSON.stringify({ model: "none", messages: [{ role: "user", content: "x" }], ...more });

@@ -1,10 +1,11 @@
 /** Finds the newest traces when there are too many spans for one pass. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { searchTraces } from "../src/query/traces/search-traces.ts";
 import { createTracePresets } from "../src/query/traces/trace-presets.ts";
 import { appendSpans, type SpanRow } from "./metrics/telemetry-rows.ts";
 import { openTestStore, scopeOf, type TestStore } from "./store/test-store.ts";
+import { beforeTests } from "../../../test/support/hooks.ts";
 
 const nowMs = Date.now();
 const durationMs = 100;
@@ -26,11 +27,10 @@ function traceId(number: number): string {
 }
 
 let opened: TestStore;
-before(async () => {
-  opened = await openTestStore();
+beforeTests(async (stack) => {
+  opened = stack.use(await openTestStore());
   await appendSpans(opened.store, "org_a", [...rows, oldFailure, elsewhere]);
 });
-after(() => opened[Symbol.asyncDispose]());
 
 const presets = createTracePresets({ slowTraceMs: 1000, configured: {} });
 

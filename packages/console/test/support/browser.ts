@@ -4,15 +4,15 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from "playwright-core";
 
-export type { Browser, Page } from "playwright-core";
+import { findChromium } from "./chromium.ts";
 
-/** Debian's package; tests do not download browsers. */
-const executablePath = process.env["SOUNDING_TEST_CHROMIUM"] ?? "/usr/bin/chromium";
+export type { Browser, Page } from "playwright-core";
 
 /** @param more arguments of Chromium */
 export async function launchBrowser(more: readonly string[] = []): Promise<Browser> {
   const args = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", ...more];
-  return chromium.launch({ executablePath, args });
+  const { executablePath, env } = await findChromium();
+  return chromium.launch({ executablePath, args, env: { ...process.env, ...env } });
 }
 
 export interface ConsolePage extends AsyncDisposable {
@@ -46,6 +46,8 @@ export async function openConsole(browser: Browser, options: PageOptions): Promi
     const answer = await context.request.post(`${url}/authentication/sessions`, { data: { key } });
     assert.equal(answer.status(), 201, await answer.text());
   }
+  // A slow machine that does other things too.
+  context.setDefaultTimeout(60_000);
   const page = await context.newPage();
   const problems: string[] = [];
   page.on("pageerror", (error) => problems.push(`error: ${error.message}`));

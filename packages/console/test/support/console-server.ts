@@ -1,13 +1,9 @@
 /** A real server for tests of the console, with telemetry and, if wanted, the sample telemetry of `sounding demo`. */
-import { execFile } from "node:child_process";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
+import assert from "node:assert/strict";
+import { runInProcess } from "../../../cli/test/run-sounding.ts";
 import { startServer, untilTelemetryReady, type RunningServer } from "../../../../test/support/running-server.ts";
 
 export type { RunningServer } from "../../../../test/support/running-server.ts";
-
-const command = join(fileURLToPath(new URL("../../../..", import.meta.url)), "packages/cli/bin/sounding.js");
 
 /** @param yaml the configuration, except the port and the data directory */
 export async function startConsoleServer(yaml = "", { telemetry = true } = {}): Promise<RunningServer> {
@@ -16,11 +12,12 @@ export async function startConsoleServer(yaml = "", { telemetry = true } = {}): 
   return server;
 }
 
-/** Sends an hour of sample telemetry to the project `demo`, like `sounding demo`. */
+/** Sends an hour of sample telemetry to the project `demo`, like `sounding demo`; each time the same. */
 export async function sendDemo({ url, key }: Pick<RunningServer, "url" | "key">): Promise<void> {
-  await promisify(execFile)(process.execPath, [command, "demo"], {
-    env: { PATH: process.env["PATH"], SOUNDING_BASE_URL: url, SOUNDING_API_KEY: key },
+  const { code, stderr } = await runInProcess(["demo", "--seed", "7"], {
+    env: { SOUNDING_BASE_URL: url, SOUNDING_API_KEY: key },
   });
+  assert.equal(code, 0, stderr);
 }
 
 /** A request to the admin API with the operator's key. */

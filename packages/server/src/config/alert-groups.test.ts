@@ -2,17 +2,18 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import type { Config } from "./config.ts";
 import { loadConfig } from "./load-config.ts";
 import { formatProblem } from "./problem.ts";
 import { watchConfig } from "./watch-config.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 
 let folder: string;
-before(async () => {
+beforeTests(async (stack) => {
   folder = await mkdtemp(join(tmpdir(), "sounding-alert-groups-"));
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
 });
-after(() => rm(folder, { recursive: true, force: true }));
 
 /** The problems of a configuration, without the folder. */
 async function problemsOf(yaml: string, files: Readonly<Record<string, string>> = {}): Promise<string[]> {

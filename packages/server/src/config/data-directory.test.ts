@@ -3,16 +3,17 @@ import assert from "node:assert/strict";
 import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { defaultDataDirectory } from "./data-directory.ts";
 import { loadConfig } from "./load-config.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sounding-place-"));
 const start = process.cwd();
-before(() => process.chdir(folder));
-after(() => {
-  process.chdir(start);
-  rmSync(folder, { recursive: true });
+beforeTests((stack) => {
+  stack.defer(() => rmSync(folder, { recursive: true }));
+  process.chdir(folder);
+  stack.defer(() => process.chdir(start));
 });
 
 describe("the data directory", () => {

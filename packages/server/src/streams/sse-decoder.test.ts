@@ -3,6 +3,7 @@ import { describe, test } from "node:test";
 import * as fc from "fast-check";
 import { AppError } from "../errors.ts";
 import { SseDecoder, type SseEvent } from "./sse-decoder.ts";
+import { propertyRuns } from "../../../../test/support/property-runs.ts";
 
 function decode(pieces: readonly (string | Uint8Array)[], maxEventBytes = 1_000_000): SseEvent[] {
   const events: SseEvent[] = [];
@@ -117,7 +118,7 @@ describe("SseDecoder", () => {
         const pieces = [0, ...ends].map((start, index) => bytes.subarray(start, ends[index] ?? bytes.length));
         assert.deepEqual(decode(pieces), decodeWhole(bytes.toString()));
       }),
-      { numRuns: 2_000 },
+      { numRuns: propertyRuns(2_000) },
     );
   });
 

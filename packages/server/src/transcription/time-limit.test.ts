@@ -1,8 +1,9 @@
 /** The time limit of a transcription. */
 import assert from "node:assert/strict";
-import { beforeEach, describe, mock, test } from "node:test";
+import { describe, mock, test } from "node:test";
 import type { AppError } from "../errors.ts";
 import { callTimeLimit } from "./time-limit.ts";
+import { beforeEachTest } from "../../../../test/support/hooks.ts";
 
 const defaultTimeout = { timeout_seconds: 60, timeout_per_audio_second: 3 };
 
@@ -16,7 +17,7 @@ describe("the time limit of a transcription", () => {
       audioSeconds: () => seconds,
       onElapsed: (error) => elapsed.push(error),
     });
-  beforeEach(() => {
+  beforeEachTest(() => {
     elapsed = [];
     seconds = 0;
     mock.timers.reset();

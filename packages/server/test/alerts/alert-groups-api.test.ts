@@ -1,11 +1,12 @@
 /** Groups of alert rules through the admin API: an organization's own, checked when they are written, evaluated at once. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { alertGroupRoutes } from "../../src/alerts/alert-group-routes.ts";
 import { AppError } from "../../src/errors.ts";
 import { startTestHttp } from "../support/test-http.ts";
 import { testKey } from "../support/test-key.ts";
 import { openAlerts, scopeOf, until, type AlertsFixture } from "./alerts-fixture.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 
 // oxlint-disable-next-line typescript/no-explicit-any -- answers of tests are looked into freely
 type Json = any;
@@ -14,8 +15,8 @@ describe("the API of alert groups", () => {
   let fixture: AlertsFixture;
   let http: Awaited<ReturnType<typeof startTestHttp>>;
 
-  before(async () => {
-    fixture = await openAlerts({ groups: [] });
+  beforeTests(async (stack) => {
+    fixture = stack.use(await openAlerts({ groups: [] }));
     const ids = { acme: "", globex: "" };
     for (const name of ["acme", "globex"] as const) ids[name] = (await scopeOf(fixture.control, name)).organizationId;
     http = await startTestHttp({
@@ -29,10 +30,7 @@ describe("the API of alert groups", () => {
         return testKey({ organizationId: ids[name], organizationName: name });
       },
     });
-  });
-  after(async () => {
-    await http.close();
-    await fixture[Symbol.asyncDispose]();
+    stack.defer(() => http.close());
   });
 
   async function call(key: string, method: string, path = "", body?: unknown): Promise<{ status: number; body: Json }> {

@@ -6,20 +6,17 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { createAlerts, type Alerts } from "../../src/alerts/alerts.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
 import { silentLogger } from "../../src/logger.ts";
 import { prometheusRoutes } from "../../src/query/prometheus-api/prometheus-routes.ts";
-import {
-  noPrometheus,
-  openMetricsLines,
-  startPrometheus,
-  type PrometheusServer,
-} from "../support/prometheus-server.ts";
+import { openMetricsLines, startPrometheus, type PrometheusServer } from "../support/prometheus-server.ts";
 import { startTestHttp, testSecret } from "../support/test-http.ts";
 import { testKey } from "../support/test-key.ts";
 import { emptyStore, openControl, scopeOf, until } from "./alerts-fixture.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
+import { needs } from "../../../../test/support/needs.ts";
 
 const ruleFile = `
 groups:
@@ -63,25 +60,28 @@ function comparable(value: Json, name = ""): Json {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, comparable(each, key)]));
 }
 
-describe("alert rules in a real Prometheus and in Sounding", { skip: noPrometheus }, () => {
+describe("alert rules in a real Prometheus and in Sounding", { skip: needs("prometheus") }, () => {
   let directory: string;
   let prometheus: PrometheusServer;
   let alerts: Alerts;
   let http: Awaited<ReturnType<typeof startTestHttp>>;
   let control: Awaited<ReturnType<typeof openControl>>;
 
-  before(async () => {
+  beforeTests(async (stack) => {
     directory = await mkdtemp(join(tmpdir(), "sounding-rules-"));
+    stack.defer(() => rm(directory, { recursive: true, force: true }));
     const file = join(directory, "rules.yaml");
     await writeFile(file, ruleFile);
     const configuration = join(directory, "sounding.yaml");
     await writeFile(configuration, "alerts:\n  rule_files:\n    - path: rules.yaml\n");
     const { config, problems } = await loadConfig({ path: configuration, env: {} });
     assert.deepEqual(problems, []);
-    control = await openControl();
-    prometheus = await startPrometheus(
-      openMetricsLines([{ name: "up", labels: {}, samples: [[Date.now() - 60_000, 1]] }]),
-      `rule_files: [${JSON.stringify(file)}]\n`,
+    control = stack.use(await openControl());
+    prometheus = stack.use(
+      await startPrometheus(
+        openMetricsLines([{ name: "up", labels: {}, samples: [[Date.now() - 60_000, 1]] }]),
+        `rule_files: [${JSON.stringify(file)}]\n`,
+      ),
     );
     const store = emptyStore();
     alerts = createAlerts({
@@ -93,6 +93,7 @@ describe("alert rules in a real Prometheus and in Sounding", { skip: noPrometheu
       logger: silentLogger,
       observer: { countEvaluation() {}, countSkippedGroup() {}, countNotifications() {}, watchAlerts() {} },
     });
+    stack.defer(() => alerts.close());
     const { organizationId } = await scopeOf(control, "acme");
     http = await startTestHttp({
       routes: prometheusRoutes({
@@ -102,19 +103,13 @@ describe("alert rules in a real Prometheus and in Sounding", { skip: noPrometheu
       }),
       checkKey: () => testKey({ organizationId }),
     });
+    stack.defer(() => http.close());
     await until(async () => {
       const [ours, theirs] = await both("rules");
       const isEvaluated = ({ data }: Json): boolean =>
         data.groups.every(({ rules }: Json) => rules.every(({ health }: Json) => health !== "unknown"));
       return isEvaluated(ours) && isEvaluated(theirs);
     });
-  });
-  after(async () => {
-    await http.close();
-    await alerts.close();
-    await prometheus[Symbol.asyncDispose]();
-    await control[Symbol.asyncDispose]();
-    await rm(directory, { recursive: true, force: true });
   });
 
   async function both(path: string): Promise<[Json, Json]> {

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { sql } from "kysely";
 import { openControlDatabase, type ControlDatabase } from "../../src/tenancy/control-database.ts";
@@ -13,33 +13,32 @@ import { createOrganization } from "../../src/tenancy/organizations.ts";
 import { startSingletonJob } from "../../src/tenancy/singleton-job.ts";
 import { silentLogger } from "../../src/logger.ts";
 import { onceAborted } from "./once-aborted.ts";
-import { noPostgres, startPostgres, type PostgresServer } from "../tenancy/postgres-server.ts";
+import { startPostgres, type PostgresServer } from "../tenancy/postgres-server.ts";
 import { until } from "./alerts-fixture.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
+import { needs } from "../../../../test/support/needs.ts";
 
 interface ServerProcess {
   readonly child: ChildProcess;
   evaluations: number;
 }
 
-describe("servers that share a Postgres", { skip: noPostgres ?? false }, () => {
+describe("servers that share a Postgres", { skip: needs("postgresql") }, () => {
   let postgres: PostgresServer;
   let directory: string;
   let url: string;
   let control: ControlDatabase;
   const started: ServerProcess[] = [];
 
-  before(async () => {
-    postgres = await startPostgres();
+  beforeTests(async (stack) => {
+    postgres = stack.use(await startPostgres());
     directory = await mkdtemp(join(tmpdir(), "sounding-takeover-"));
+    stack.defer(() => rm(directory, { recursive: true, force: true }));
+    stack.defer(() => started.forEach(({ child }) => child.kill("SIGKILL")));
     url = await postgres.newDatabase();
     control = await openControlDatabase({ url, dataDirectory: directory });
+    stack.defer(() => control.close());
     await createOrganization(control, { name: "acme" });
-  });
-  after(async () => {
-    for (const { child } of started) child.kill("SIGKILL");
-    await control.close();
-    await postgres.remove();
-    await rm(directory, { recursive: true, force: true });
   });
 
   function startProcess(): ServerProcess {

@@ -131,7 +131,8 @@ describe("scripts and benchmarks", () => {
     test(`${folder} imports only itself, the packages and their test fixtures`, () => {
       const strays = strayImports(folder, (_, path) => {
         if (path === undefined) return true;
-        return packageOf(path) === folder || (path.startsWith("packages/") && !path.endsWith(".test.ts"));
+        const isFixture = /^(packages|test\/(support|runner))\//.test(path) && !path.endsWith(".test.ts");
+        return packageOf(path) === folder || isFixture;
       });
       assert.deepEqual(strays, []);
     });

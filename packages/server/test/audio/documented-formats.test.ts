@@ -1,13 +1,13 @@
 /** Every format that the documentation lists as readable is read, and every one that speech returns has its media type and rates. */
 import assert from "node:assert/strict";
-import { after, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { readableFormats, returnedFormats } from "../../src/audio/audio-formats.ts";
 import { createEncoder } from "../../src/audio/create-encoder.ts";
 import { audioSampleRates } from "../../src/audio/encoder.ts";
 import { readAudio } from "../../src/audio/read-audio.ts";
 import { audioFiles } from "./recordings.ts";
 import { loudness, sine } from "./signals.ts";
-import { decoders, read } from "./wav-files.ts";
+import { read } from "./wav-files.ts";
 
 /** For each row of the table: its recordings, by their names in `audioFiles`. */
 const recordings: Readonly<Record<string, readonly string[]>> = {
@@ -20,8 +20,6 @@ const recordings: Readonly<Record<string, readonly string[]>> = {
   "MP4 Opus": ["a.mp4", "fragmented.mp4"],
   "raw samples": ["a.pcm"],
 };
-
-after(() => decoders.close());
 
 describe("a documented recording format", () => {
   const rows = readableFormats.map(({ container, encodings }) =>

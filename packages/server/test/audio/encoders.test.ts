@@ -9,10 +9,11 @@ import { type AudioFormat, audioContentTypes, audioFormats, audioSampleRates } f
 import { joinBytes, joinSamples, toInt16, toInt16Bytes } from "../../src/audio/samples.ts";
 import { encodeWav } from "../../src/audio/wav-encoder.ts";
 import { AppError } from "../../src/errors.ts";
-import { ffmpegDecode, missing, runOn } from "./programs.ts";
+import { ffmpegDecode, runOn } from "./programs.ts";
 import { chirp, chirpLag, cut, loudness } from "./signals.ts";
+import { needs } from "../../../../test/support/needs.ts";
 
-const noFfmpeg = missing("ffmpeg", "-version");
+const noFfmpeg = needs("ffmpeg");
 const seconds = 1.3;
 
 async function encode(
@@ -129,14 +130,14 @@ test("a batch WAV has its true sizes and a streamed one has 0xFFFFFFFF", async (
   assert.deepEqual(whole, Buffer.from(encodeWav(samples, 8000)));
 });
 
-test("sox plays a streamed WAV to its end", { skip: missing("sox") }, async () => {
+test("sox plays a streamed WAV to its end", { skip: needs("sox") }, async () => {
   const samples = chirp(22_050, seconds);
   const bytes = await encode(samples, { format: "wav", sampleRate: 22_050, stream: true });
   const raw = runOn(bytes, "wav", "sox --ignore-length {} -t raw -e signed -b 16 -");
   assert.deepEqual(new Uint8Array(raw), toInt16Bytes(samples));
 });
 
-test("mpg123 trims a batch mp3 to the original samples", { skip: missing("mpg123") }, async () => {
+test("mpg123 trims a batch mp3 to the original samples", { skip: needs("mpg123") }, async () => {
   for (const sampleRate of audioSampleRates) {
     const samples = chirp(sampleRate, seconds);
     const bytes = await encode(samples, { format: "mp3", sampleRate, stream: false });
@@ -147,7 +148,7 @@ test("mpg123 trims a batch mp3 to the original samples", { skip: missing("mpg123
   }
 });
 
-test("opusinfo reports no fault and the original rate", { skip: missing("opusinfo", "-h") }, async () => {
+test("opusinfo reports no fault and the original rate", { skip: needs("opus-tools") }, async () => {
   for (const sampleRate of audioSampleRates) {
     for (const stream of [true, false]) {
       const bytes = await encode(chirp(sampleRate, 2.5), { format: "opus", sampleRate, stream });

@@ -13,9 +13,10 @@ import { encodeWav } from "../../src/audio/wav-encoder.ts";
 import { AppError } from "../../src/errors.ts";
 import { silentLogger } from "../../src/logger.ts";
 import { endlessFlac, endlessWebm, silentFlac } from "./hostile-files.ts";
-import { missing, runOn } from "./programs.ts";
+import { runOn } from "./programs.ts";
 import { chirp, cut } from "./signals.ts";
 import { chunk, formatChunk, read, riff } from "./wav-files.ts";
+import { needs } from "../../../../test/support/needs.ts";
 
 const seconds = 4;
 const encoder = await createEncoder({ format: "opus", sampleRate: 24_000, stream: false });
@@ -276,7 +277,7 @@ describe("a pool whose workers are all busy", () => {
 });
 
 describe("any random mutation of a file is read or refused with an AppError", () => {
-  const skip = missing("ffmpeg", "-version");
+  const skip = needs("ffmpeg");
   const wave = encodeWav(chirp(16_000, 1), 16_000);
   const kinds: [name: string, options: string][] = [
     ["MP3", "-c:a libmp3lame -f mp3"],

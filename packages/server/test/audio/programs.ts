@@ -7,12 +7,6 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-/** For a test's `skip`: false if the program is installed, otherwise the reason. */
-export function missing(program: string, versionOption = "--version"): string | false {
-  const found = spawnSync(program, [versionOption], { stdio: "ignore" });
-  return found.error === undefined ? false : `${program} is not installed`;
-}
-
 /** Runs a command with `bytes` in a file whose path replaces `{}`. Throws with its standard error if it fails. */
 export function runOn(bytes: Uint8Array, extension: string, command: string): Buffer {
   const [program = "", ...args] = command.split(" ");

@@ -9,9 +9,10 @@ import { joinSamples } from "../../src/audio/samples.ts";
 import { readAudio } from "../../src/audio/read-audio.ts";
 import { encodeWav } from "../../src/audio/wav-encoder.ts";
 import { AppError } from "../../src/errors.ts";
-import { missing, runOn } from "./programs.ts";
+import { runOn } from "./programs.ts";
 import { chirp, chirpLag, cut } from "./signals.ts";
 import { decoders } from "./wav-files.ts";
+import { needs } from "../../../../test/support/needs.ts";
 
 const seconds = 3;
 const rate = 16_000;
@@ -19,10 +20,7 @@ const directory = mkdtempSync(join(tmpdir(), "sounding-aac-"));
 const searchPath = process.env["PATH"];
 const ffmpeg = new FfmpegDecoder({ program: "ffmpeg", searchPath, directory });
 
-after(async () => {
-  await decoders.close();
-  rmSync(directory, { recursive: true });
-});
+after(() => rmSync(directory, { recursive: true }));
 
 /** ffmpeg writes to a file, so that the index of an MP4 file is at its end. */
 function encode(options: string, sampleRate = 44_100): Buffer {
@@ -48,7 +46,7 @@ const isError =
   (error: unknown): boolean =>
     error instanceof AppError && error.code === code && message.test(error.message);
 
-describe("AAC", { skip: missing("ffmpeg", "-version") }, () => {
+describe("AAC", { skip: needs("ffmpeg") }, () => {
   const files: [name: string, options: string, sampleRate?: number][] = [
     ["M4A with its index at the end", "-c:a aac -b:a 64k -f ipod"],
     ["M4A with its index at the front", "-c:a aac -movflags +faststart -f ipod", 48_000],

@@ -8,16 +8,17 @@ import { readAudio } from "../../src/audio/read-audio.ts";
 import { joinSamples, toInt16Bytes } from "../../src/audio/samples.ts";
 import { encodeWav } from "../../src/audio/wav-encoder.ts";
 import { AppError } from "../../src/errors.ts";
-import { ffmpegDecode, missing, runOn } from "./programs.ts";
+import { ffmpegDecode, runOn } from "./programs.ts";
 import { chirp, cut, noise } from "./signals.ts";
 import { chunk, formatChunk, read, riff } from "./wav-files.ts";
+import { needs } from "../../../../test/support/needs.ts";
 
 const sound = chirp(16_000, 0.1);
 const soundBytes = toInt16Bytes(sound);
 const exactSound = Float32Array.from(sound, (sample) => Math.round(sample * 32_768) / 32_768);
 const pcm16 = formatChunk({ tag: 1, bits: 16 });
 
-describe("WAV in every encoding", { skip: missing("ffmpeg", "-version") }, () => {
+describe("WAV in every encoding", { skip: needs("ffmpeg") }, () => {
   const codecs = ["pcm_u8", "pcm_s16le", "pcm_s24le", "pcm_s32le", "pcm_f32le", "pcm_f64le", "pcm_alaw", "pcm_mulaw"];
   for (const codec of codecs) {
     for (const channels of [1, 2, 6]) {

@@ -8,13 +8,14 @@ import { createEncoder } from "../../src/audio/create-encoder.ts";
 import { joinBytes } from "../../src/audio/samples.ts";
 import { encodeWav } from "../../src/audio/wav-encoder.ts";
 import { AppError } from "../../src/errors.ts";
-import { missing, runOn } from "./programs.ts";
+import { runOn } from "./programs.ts";
 import { chirp, chirpLag, loudness } from "./signals.ts";
 import { decoders, read } from "./wav-files.ts";
+import { needs } from "../../../../test/support/needs.ts";
 
 const seconds = 2;
 const wave = encodeWav(chirp(48_000, seconds), 48_000);
-const skip = missing("ffmpeg", "-version");
+const skip = needs("ffmpeg");
 const made = new Map<string, Buffer>();
 function byFfmpeg(options: string): Buffer {
   const file = made.get(options) ?? runOn(wave, "wav", `ffmpeg -v error -i {} ${options} -`);

@@ -8,9 +8,10 @@ import { createEncoder } from "../../src/audio/create-encoder.ts";
 import { joinBytes } from "../../src/audio/samples.ts";
 import { encodeWav } from "../../src/audio/wav-encoder.ts";
 import { AppError } from "../../src/errors.ts";
-import { missing, runOn } from "./programs.ts";
+import { runOn } from "./programs.ts";
 import { chirp, loudness, noise } from "./signals.ts";
 import { read } from "./wav-files.ts";
+import { needs } from "../../../../test/support/needs.ts";
 
 async function mp3(sampleRate: number, seconds: number): Promise<Uint8Array> {
   const encoder = await createEncoder({ format: "mp3", sampleRate, stream: false });
@@ -30,7 +31,7 @@ test("an MP3 file has its rate, length and loudness, however it is split", async
   }
 });
 
-test("two channels are mixed down and a tag is skipped", { skip: missing("ffmpeg", "-version") }, async () => {
+test("two channels are mixed down and a tag is skipped", { skip: needs("ffmpeg") }, async () => {
   const wave = encodeWav(chirp(44_100, 1), 44_100);
   const file = runOn(wave, "wav", "ffmpeg -v error -i {} -ac 2 -metadata title=x -f mp3 -");
   assert.equal(file.toString("latin1", 0, 3), "ID3");

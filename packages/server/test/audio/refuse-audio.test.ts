@@ -10,6 +10,7 @@ import { encodeWav } from "../../src/audio/wav-encoder.ts";
 import { AppError, type ErrorCode } from "../../src/errors.ts";
 import { chirp } from "./signals.ts";
 import { chunk, formatChunk, read, riff } from "./wav-files.ts";
+import { propertyRuns } from "../../../../test/support/property-runs.ts";
 
 const sound = chirp(16_000, 0.1);
 const soundBytes = toInt16Bytes(sound);
@@ -103,7 +104,7 @@ describe("properties", () => {
           assert.ok(whole.samples.every((sample) => sample >= -1 && sample <= 1));
         },
       ),
-      { numRuns: 200 },
+      { numRuns: propertyRuns(200) },
     );
   });
 
@@ -134,7 +135,7 @@ describe("properties", () => {
           }
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: propertyRuns(1000) },
     );
   });
 });

@@ -64,7 +64,7 @@ async function* pieces(all: readonly Uint8Array[]): AsyncGenerator<Uint8Array, v
   }
 }
 
-/** Decodes compressed audio. */
+/** Decodes compressed audio, for all test files of a process; its workers end with the process. */
 export const decoders = new DecoderPool({ workers: 2, logger: silentLogger });
 
 interface Heard {

@@ -1,18 +1,19 @@
 /** The list of models and each model, over HTTP. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import OpenAI, { NotFoundError } from "openai";
 import { request } from "undici";
 import { catalogRoutes } from "../../src/catalog/routes.ts";
 import { routingFixture, type Fixture } from "../routing/routing-fixture.ts";
 import { startTestHttp, testSecret } from "../support/test-http.ts";
 import { testKey } from "../support/test-key.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 
 describe("the models", () => {
   let routing: Fixture;
   let http: Awaited<ReturnType<typeof startTestHttp>>;
 
-  before(async () => {
+  beforeTests(async (stack) => {
     routing = await routingFixture(
       {
         engines: ["a"],
@@ -21,15 +22,13 @@ describe("the models", () => {
       },
       { prepare: (engine) => (engine.models = ["org/found"]) },
     );
+    stack.defer(() => routing.registry.close());
     http = await startTestHttp({
       routes: catalogRoutes(routing.registry),
       checkKey: (secret) =>
         testKey(secret === testSecret ? {} : { allowedModels: ["chat"], permissions: new Set(["inference"]) }),
     });
-  });
-  after(async () => {
-    await http.close();
-    await routing.registry.close();
+    stack.defer(() => http.close());
   });
 
   async function get(path: string, options: { secret?: string; body?: string } = {}) {

@@ -8,6 +8,7 @@ import { validate } from "../../src/api/validate.ts";
 import { AppError } from "../../src/errors.ts";
 import { chunk, completion, saying, scriptedModel, usage } from "../support/scripted-model.ts";
 import { readFrames, startTestChat } from "../support/test-chat.ts";
+import { propertyRuns } from "../../../../test/support/property-runs.ts";
 
 const messages = [{ role: "user", content: "Hello" }];
 const request = { model: "my-model", messages };
@@ -311,6 +312,6 @@ test("no JSON input causes an internal error", async () => {
         assert.ok(response.status < 500, `${response.status} for ${body}`);
       },
     ),
-    { numRuns: 300 },
+    { numRuns: propertyRuns(300) },
   );
 });

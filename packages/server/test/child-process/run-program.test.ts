@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { runProgram } from "../../src/child-process/run-program.ts";
+import { onlyOnLinux } from "../../../../test/support/needs.ts";
 
 const environment = { PATH: process.env["PATH"]! };
 const limits = { directory: tmpdir(), environment, timeoutMs: 60_000, signal: new AbortController().signal };
@@ -27,7 +28,7 @@ async function childrenOf(pid: number): Promise<number[]> {
   }
 }
 
-describe("programs of the system", { skip: process.platform === "linux" ? false : "reads /proc" }, () => {
+describe("programs of the system", { skip: onlyOnLinux }, () => {
   test("return what they write", async () => {
     const { output, errors } = await runProgram("sh", ["-c", "echo out; echo problem >&2; pwd"], limits);
     assert.deepEqual([output.split("\n")[0], errors], ["out", "problem"]);

@@ -6,7 +6,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, test, type TestContext } from "node:test";
+import { describe, test, type TestContext } from "node:test";
 import { gzipSync } from "node:zlib";
 import { Header } from "tar";
 import { removeModel } from "../../src/model-files/remove-model.ts";
@@ -16,6 +16,7 @@ import { pathOf, type PullOptions } from "../../src/model-files/pull-options.ts"
 import { mostEntries, mostUnpackedBytes } from "../../src/model-files/unpack-archive.ts";
 import { trialModelBytes } from "../../src/engines/llama-cpp/trial/trial-model.ts";
 import { startFolderServer } from "./folder-server.ts";
+import { beforeEachTest } from "../../../../test/support/hooks.ts";
 
 interface Member {
   readonly path: string;
@@ -47,8 +48,9 @@ function tarOf(members: readonly Member[]): Buffer {
 describe("pulling from a hostile source", () => {
   let folder: string;
   let dataDirectory: string;
-  beforeEach(async () => {
+  beforeEachTest(async (stack) => {
     folder = await mkdtemp(join(tmpdir(), "sounding-hostile-"));
+    stack.defer(() => rm(folder, { recursive: true }));
     dataDirectory = join(folder, "data");
     await mkdir(join(dataDirectory, "models"), { recursive: true });
     for (const place of [folder, dataDirectory]) {
@@ -56,7 +58,6 @@ describe("pulling from a hostile source", () => {
       await writeFile(join(place, "victim", "kept.txt"), "kept");
     }
   });
-  afterEach(() => rm(folder, { recursive: true }));
 
   function pull(source: string, options: Partial<PullOptions> = {}) {
     return pullModel({ dataDirectory, source, signal: new AbortController().signal, retryPauseMs: 1, ...options });

@@ -8,24 +8,24 @@ import { createServer as createHttpsServer } from "node:https";
 import { createServer as createTcpServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { pullModel } from "../../src/model-files/pull-model.ts";
 import type { PullOptions } from "../../src/model-files/pull-options.ts";
 import { trialModelBytes } from "../../src/engines/llama-cpp/trial/trial-model.ts";
 import { startModelServer, type ModelServer } from "./model-server.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
+import { needs } from "../../../../test/support/needs.ts";
 
 const model = trialModelBytes();
 
 describe("a pull without an answer", () => {
   let folder: string;
   let server: ModelServer;
-  before(async () => {
+  beforeTests(async (stack) => {
     folder = await mkdtemp(join(tmpdir(), "sounding-network-"));
+    stack.defer(() => rm(folder, { recursive: true }));
     server = await startModelServer(model);
-  });
-  after(async () => {
-    await server.close();
-    await rm(folder, { recursive: true });
+    stack.defer(() => server.close());
   });
 
   const retries: string[] = [];
@@ -70,22 +70,25 @@ describe("a pull without an answer", () => {
     await failsAtOnce(`http://127.0.0.1:${port}/small.gguf`, message);
   });
 
-  test("names a certificate that is not trusted, and the setting that trusts it", async () => {
-    const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
-    const words = `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=localhost`.split(
-      " ",
-    );
-    execFileSync("openssl", [...words, "-keyout", key, "-out", cert], { stdio: "ignore" });
-    const secure = await listening(createHttpsServer({ key: await readFile(key), cert: await readFile(cert) }));
-    try {
-      await failsAtOnce(
-        `https://localhost:${portOf(secure)}/small.gguf`,
-        /the TLS connection to localhost:\d+ failed: .*certificate \(\w+\)\. .*NODE_EXTRA_CA_CERTS/,
-      );
-    } finally {
-      secure.close();
-    }
-  });
+  test(
+    "names a certificate that is not trusted, and the setting that trusts it",
+    { skip: needs("openssl") },
+    async () => {
+      const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
+      const words =
+        `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=localhost`.split(" ");
+      execFileSync("openssl", [...words, "-keyout", key, "-out", cert], { stdio: "ignore" });
+      const secure = await listening(createHttpsServer({ key: await readFile(key), cert: await readFile(cert) }));
+      try {
+        await failsAtOnce(
+          `https://localhost:${portOf(secure)}/small.gguf`,
+          /the TLS connection to localhost:\d+ failed: .*certificate \(\w+\)\. .*NODE_EXTRA_CA_CERTS/,
+        );
+      } finally {
+        secure.close();
+      }
+    },
+  );
 
   test("names a proxy that is not there, cannot be resolved or refuses, without its password", async () => {
     const port = await unusedPort();

@@ -3,21 +3,22 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import * as fc from "fast-check";
 import { onnxProblem, readOnnxMetadata } from "../../src/model-files/onnx-metadata.ts";
 import { detectKind } from "../../src/model-files/detect-kind.ts";
 import { encodeOnnx, floats, node } from "../sherpa-onnx/onnx-file.ts";
 import { writeTinyRecognizer } from "../sherpa-onnx/tiny-recognizer.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 
 describe("the metadata of ONNX files", () => {
   let folder: string;
   let path: string;
-  before(async () => {
+  beforeTests(async (stack) => {
     folder = await mkdtemp(join(tmpdir(), "sounding-onnx-"));
+    stack.defer(() => rm(folder, { recursive: true }));
     path = join(folder, "model.onnx");
   });
-  after(() => rm(folder, { recursive: true }));
 
   const model = (metadata: Record<string, string>, size = 1): Uint8Array =>
     encodeOnnx({

@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, afterEach, before, beforeEach, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { create, Header } from "tar";
 import { removeModel } from "../../src/model-files/remove-model.ts";
@@ -16,8 +16,9 @@ import { silentLogger } from "../../src/logger.ts";
 import { createSherpaOnnxEngine } from "../../src/engines/sherpa-onnx/engine.ts";
 import { speechCall } from "../sherpa-onnx/test-engine.ts";
 import { writeTinyVoice } from "../sherpa-onnx/tiny-voice.ts";
-import { hasProgram } from "../speech/decoders.ts";
 import { startFolderServer, type FolderServer } from "./folder-server.ts";
+import { beforeEachTest, beforeTests } from "../../../../test/support/hooks.ts";
+import { needs } from "../../../../test/support/needs.ts";
 
 const noise = Buffer.from(Array.from({ length: 300_000 }, (_, index) => (index * index * 31) >> 5));
 
@@ -32,8 +33,9 @@ describe("a model that is a folder", () => {
   let voiceFiles: Record<string, Buffer>;
   let tar: Buffer;
 
-  before(async () => {
+  beforeTests(async (stack) => {
     workspace = await mkdtemp(join(tmpdir(), "sounding-archives-"));
+    stack.defer(() => rm(workspace, { recursive: true }));
     const folder = join(workspace, "tiny-voice");
     await writeTinyVoice(folder);
     await mkdir(join(folder, "notes"));
@@ -45,11 +47,10 @@ describe("a model that is a folder", () => {
     };
     tar = await archiveOf(["tiny-voice"]);
   });
-  after(() => rm(workspace, { recursive: true }));
-  beforeEach(async () => {
+  beforeEachTest(async (stack) => {
     dataDirectory = await mkdtemp(join(tmpdir(), "sounding-pull-"));
+    stack.defer(() => rm(dataDirectory, { recursive: true }));
   });
-  afterEach(() => rm(dataDirectory, { recursive: true }));
 
   /** Of the contents of the workspace. */
   async function archiveOf(names: string[]): Promise<Buffer> {
@@ -159,7 +160,7 @@ describe("a model that is a folder", () => {
     ["tgz", (bytes: Buffer) => gzipSync(bytes)],
     ["tar.bz2", (bytes: Buffer) => spawnSync("bzip2", { input: bytes, maxBuffer: 2 ** 30 }).stdout],
   ] as const) {
-    const skip = suffix === "tar.bz2" && !hasProgram("bzip2") ? "needs bzip2" : false;
+    const skip = suffix === "tar.bz2" && needs("bzip2");
     test(`is pulled as a .${suffix} archive, checked, unpacked once, and speaks`, { skip }, async () => {
       const archive = pack(tar);
       const path = `/releases/my-voice-1.0.${suffix}`;

@@ -3,13 +3,14 @@ import assert from "node:assert/strict";
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, afterEach, before, beforeEach, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { removeModel } from "../../src/model-files/remove-model.ts";
 import { listStoredModels } from "../../src/model-files/stored-models.ts";
 import { pullModel } from "../../src/model-files/pull-model.ts";
 import type { PullOptions } from "../../src/model-files/pull-options.ts";
 import { trialModelBytes } from "../../src/engines/llama-cpp/trial/trial-model.ts";
 import { sha256, startModelServer, type ModelServer } from "./model-server.ts";
+import { beforeEachTest, beforeTests } from "../../../../test/support/hooks.ts";
 
 const model = trialModelBytes();
 const source = "someone/small/q4/model.gguf";
@@ -17,17 +18,17 @@ const source = "someone/small/q4/model.gguf";
 describe("pulling a model", () => {
   let server: ModelServer;
   let dataDirectory: string;
-  before(async () => {
+  beforeTests(async (stack) => {
     server = await startModelServer(model);
+    stack.defer(() => server.close());
   });
-  after(() => server.close());
-  beforeEach(async () => {
+  beforeEachTest(async (stack) => {
     dataDirectory = await mkdtemp(join(tmpdir(), "sounding-pull-"));
+    stack.defer(() => rm(dataDirectory, { recursive: true }));
     server.behavior = {};
     server.content = model;
     server.requests.length = 0;
   });
-  afterEach(() => rm(dataDirectory, { recursive: true }));
 
   const pull = async (options: Partial<PullOptions> = {}) => {
     const { files } = await pullModel({

@@ -5,6 +5,7 @@ import { outcomeOf } from "../../src/finished-call.ts";
 import type { ChatChunkChoice, ChatCompletionChunk } from "../../src/api/chat-answer.ts";
 import { chunk, completion, saying, scriptedModel } from "../support/scripted-model.ts";
 import { startGuardedChat } from "./guarded-chat.ts";
+import { propertyRuns } from "../../../../test/support/property-runs.ts";
 
 const rules = (action: string, more = ""): string => `  house:
     type: rules
@@ -414,7 +415,7 @@ test("no chunking of any answer lets a blocked word through", async () => {
         assert.equal(values.at(-1), "[DONE]");
       },
     ),
-    { numRuns: 150 },
+    { numRuns: propertyRuns(150) },
   );
 });
 

@@ -6,6 +6,7 @@ import { checkTexts } from "../../src/guardrails/check-texts.ts";
 import { mapPromptTexts } from "../../src/guardrails/prompt-texts.ts";
 import { createRulesChecker } from "../../src/guardrails/rules-checker.ts";
 import type { RulesGuardrailSettings } from "../../src/config/guardrails.ts";
+import { propertyRuns } from "../../../../test/support/property-runs.ts";
 
 type Rule = Partial<RulesGuardrailSettings["rules"][number]>;
 
@@ -181,7 +182,7 @@ describe("tool arguments", () => {
     const agrees = async (text: string): Promise<void> => assert.equal(isRead(text), isJson(text), text);
     await check(
       asyncProperty(array(scrap, { maxLength: 8 }), (parts) => agrees(parts.join(""))),
-      { numRuns: 5_000 },
+      { numRuns: propertyRuns(5_000) },
     );
     await check(asyncProperty(json(), agrees));
     for (const text of ["", " ", "[1,]", '{"a":1,}', "[]]", '{"a"}', "1 2", "-", '{"a":[{"b":"c"}]}'])

@@ -1,17 +1,18 @@
 import assert from "node:assert/strict";
-import { after, before, beforeEach, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { outcomeOf } from "../../src/finished-call.ts";
 import type { ChatCompletionChunk } from "../../src/api/chat-answer.ts";
 import { completion, saying, scriptedModel } from "../support/scripted-model.ts";
 import { startScriptedUpstream, type ScriptedExchange, type ScriptedUpstream } from "../support/scripted-upstream.ts";
 import { startGuardedChat } from "./guarded-chat.ts";
+import { beforeEachTest, beforeTests } from "../../../../test/support/hooks.ts";
 
 let endpoint: ScriptedUpstream;
-before(async () => {
+beforeTests(async (stack) => {
   endpoint = await startScriptedUpstream(judge, { keepAliveMs: 300_000 });
+  stack.defer(() => endpoint.close());
 });
-after(() => endpoint.close());
-beforeEach(() => {
+beforeEachTest(() => {
   endpoint.script = judge;
 });
 
@@ -165,7 +166,7 @@ describe("a moderation endpoint", () => {
 describe("after a reload", () => {
   const text = "All is well so far. And it still is. Now comes the end.";
 
-  beforeEach(() => endpoint.until(() => endpoint.openSockets === 0, "the end of connections of other tests"));
+  beforeEachTest(() => endpoint.until(() => endpoint.openSockets === 0, "the end of connections of other tests"));
 
   test("an endpoint that is no longer used keeps no connection", async () => {
     await using chat = await startGuardedChat(settings("harassment: {}"), speaker(text));

@@ -3,6 +3,7 @@ import { describe, test } from "node:test";
 import { array, assert as check, asyncProperty, constantFrom, integer, string } from "fast-check";
 import { createRulesChecker } from "../../src/guardrails/rules-checker.ts";
 import type { RulesGuardrailSettings } from "../../src/config/guardrails.ts";
+import { propertyRuns } from "../../../../test/support/property-runs.ts";
 
 type Rule = Partial<RulesGuardrailSettings["rules"][number]>;
 
@@ -120,7 +121,7 @@ describe("however a text is split", () => {
         assert.ok(text.startsWith(left));
         if (found.length === 0) assert.equal(left, text);
       }),
-      { numRuns: 400 },
+      { numRuns: propertyRuns(400) },
     );
   });
 
@@ -133,7 +134,7 @@ describe("however a text is split", () => {
         assert.equal(parted.text, whole.text);
         for (const piece of (await streamed(rules, Array.from(text))).left) assert.ok(piece.isWellFormed());
       }),
-      { numRuns: 400 },
+      { numRuns: propertyRuns(400) },
     );
   });
 
@@ -143,7 +144,7 @@ describe("however a text is split", () => {
         const { text: left } = await streamed([{ words: ["bomb", "bad word"], action: "redact" }], cutAt(text, cuts));
         assert.doesNotMatch(left, blocked);
       }),
-      { numRuns: 400 },
+      { numRuns: propertyRuns(400) },
     );
   });
 

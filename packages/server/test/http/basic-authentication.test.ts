@@ -1,11 +1,12 @@
 /** Clients that send their key as the password of HTTP Basic authentication, as Grafana and Prometheus do. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { operation } from "../../src/api/operation.ts";
 import { AppError } from "../../src/errors.ts";
 import { route } from "../../src/http/route.ts";
 import { startTestHttp, testSecret } from "../support/test-http.ts";
 import { testKey } from "../support/test-key.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 
 const ping = route(
   operation({
@@ -22,7 +23,7 @@ const ping = route(
 const secrets = new Set([testSecret, "with:colons::", "pässwörd", " with spaces "]);
 
 let server: Awaited<ReturnType<typeof startTestHttp>>;
-before(async () => {
+beforeTests(async (stack) => {
   server = await startTestHttp({
     routes: [ping],
     checkKey: (secret) => {
@@ -30,8 +31,8 @@ before(async () => {
       return testKey();
     },
   });
+  stack.defer(() => server.close());
 });
-after(() => server.close());
 
 const ask = (authorization: string) => fetch(`${server.url}/v1/ping`, { headers: { authorization } });
 const encode = (text: string): string => Buffer.from(text).toString("base64");

@@ -3,18 +3,19 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { Type } from "typebox";
 import { operation } from "../../src/api/operation.ts";
 import { schema } from "../../src/api/schema.ts";
 import { route } from "../../src/http/route.ts";
 import { startTestHttp, testSecret } from "../support/test-http.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 
 let directory: string;
-before(async () => {
+beforeTests(async (stack) => {
   directory = await mkdtemp(join(tmpdir(), "forms-"));
+  stack.defer(() => rm(directory, { recursive: true, force: true }));
 });
-after(() => rm(directory, { recursive: true, force: true }));
 
 const upload = () =>
   route(

@@ -6,22 +6,19 @@ import { connect } from "node:net";
 import { test } from "node:test";
 import { bindPort } from "../../src/http/listen.ts";
 import { startTestHttp } from "../support/test-http.ts";
+import { onlyOnLinux } from "../../../../test/support/needs.ts";
 
 // Other systems have no 127.0.0.2.
-test(
-  "localhost is every address of that name, and closing closes them all",
-  { skip: process.platform !== "linux" },
-  async () => {
-    const server = createServer((_request, response) => void response.end("served"));
-    const addresses = ["127.0.0.1", "127.0.0.2"];
-    const listener = await bindPort({ host: "localhost", port: 0 }, async () => addresses);
-    await listener.serve(server);
-    const urls = addresses.map((address) => `http://${address}:${listener.port}/`);
-    for (const url of urls) assert.equal(await (await fetch(url)).text(), "served", url);
-    await listener.close();
-    for (const url of urls) await assert.rejects(fetch(url), url);
-  },
-);
+test("localhost is every address of that name, and closing closes them all", { skip: onlyOnLinux }, async () => {
+  const server = createServer((_request, response) => void response.end("served"));
+  const addresses = ["127.0.0.1", "127.0.0.2"];
+  const listener = await bindPort({ host: "localhost", port: 0 }, async () => addresses);
+  await listener.serve(server);
+  const urls = addresses.map((address) => `http://${address}:${listener.port}/`);
+  for (const url of urls) assert.equal(await (await fetch(url)).text(), "served", url);
+  await listener.close();
+  for (const url of urls) await assert.rejects(fetch(url), url);
+});
 
 test("localhost works if only one of its addresses is available", async () => {
   const server = createServer((_request, response) => void response.end("served"));

@@ -9,6 +9,7 @@ import { AppError } from "../../src/errors.ts";
 import { MultipartDecoder, type PartHeaders } from "../../src/http/multipart.ts";
 import { Spool } from "../../src/http/spool.ts";
 import { cut } from "../audio/signals.ts";
+import { propertyRuns } from "../../../../test/support/property-runs.ts";
 
 const boundary = "--x-y";
 
@@ -75,7 +76,7 @@ describe("a form", () => {
         parts.map(({ bytes, ...head }) => ({ ...head, bytes: [...bytes] })),
       );
     });
-    fc.assert(property, { numRuns: 500 });
+    fc.assert(property, { numRuns: propertyRuns(500) });
   });
 
   test("passes every byte on immediately, except a possible start of a boundary", () => {
@@ -103,7 +104,7 @@ describe("a form", () => {
         assert.ok(error instanceof AppError && error.code === "invalid_request", String(error));
       }
     });
-    fc.assert(property, { numRuns: 1_000 });
+    fc.assert(property, { numRuns: propertyRuns(1_000) });
   });
 });
 

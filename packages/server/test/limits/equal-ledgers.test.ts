@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import * as fc from "fast-check";
 import { Redis } from "iovalkey";
 import { Client } from "pg";
@@ -8,8 +8,10 @@ import { MemoryLedger } from "../../src/limits/shared/memory-ledger.ts";
 import { PostgresLedger } from "../../src/limits/shared/postgres-ledger.ts";
 import { exchangeScript } from "../../src/limits/shared/valkey-script.ts";
 import { openControlDatabase } from "../../src/tenancy/control-database.ts";
-import { noPostgres, startPostgres, type PostgresServer } from "../tenancy/postgres-server.ts";
-import { noValkey, startValkey, type ValkeyServer } from "./valkey-server.ts";
+import { startPostgres, type PostgresServer } from "../tenancy/postgres-server.ts";
+import { startValkey, type ValkeyServer } from "./valkey-server.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
+import { needs } from "../../../../test/support/needs.ts";
 
 const amount = fc.nat({ max: 40 });
 const step = fc.record({
@@ -80,19 +82,16 @@ function rounded({ buckets }: LedgerAnswer) {
   return buckets.map(({ granted, taken }) => ({ granted, taken: Math.round(taken * 1_000) }));
 }
 
-describe("Valkey's script", { skip: noValkey ?? false }, () => {
+describe("Valkey's script", { skip: needs("valkey") }, () => {
   let valkey: ValkeyServer;
   let client: Redis;
-  before(async () => {
+  beforeTests(async (stack) => {
     // Of a cluster, so that keys in different hash slots would be refused.
-    valkey = await startValkey(["--cluster-enabled", "yes"]);
+    valkey = stack.use(await startValkey(["--cluster-enabled", "yes"]));
     client = new Redis(valkey.url);
+    stack.defer(() => client.disconnect());
     await client.call("CLUSTER", "ADDSLOTSRANGE", "0", "16383");
     while (!String(await client.call("CLUSTER", "INFO")).includes("cluster_state:ok"));
-  });
-  after(async () => {
-    client.disconnect();
-    await valkey.remove();
   });
 
   test("answers like the ledger in memory", async () => {
@@ -111,12 +110,11 @@ describe("Valkey's script", { skip: noValkey ?? false }, () => {
   });
 });
 
-describe("the ledger in Postgres", { skip: noPostgres ?? false }, () => {
+describe("the ledger in Postgres", { skip: needs("postgresql") }, () => {
   let postgres: PostgresServer;
-  before(async () => {
-    postgres = await startPostgres();
+  beforeTests(async (stack) => {
+    postgres = stack.use(await startPostgres());
   });
-  after(() => postgres.remove());
 
   test("answers like the ledger in memory", async () => {
     const url = await postgres.newDatabase();

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import type { Admission } from "../../src/limits/admission.ts";
 import type { LimitLedger } from "../../src/limits/shared/limit-ledger.ts";
 import { MemoryLedger } from "../../src/limits/shared/memory-ledger.ts";
 import { PostgresLedger } from "../../src/limits/shared/postgres-ledger.ts";
 import { ValkeyLedger } from "../../src/limits/shared/valkey-ledger.ts";
 import { openControlDatabase } from "../../src/tenancy/control-database.ts";
-import { noPostgres, startPostgres, type PostgresServer } from "../tenancy/postgres-server.ts";
+import { startPostgres, type PostgresServer } from "../tenancy/postgres-server.ts";
 import {
   admitUntilRefused,
   limitedServer,
@@ -15,7 +15,9 @@ import {
   untilRefused,
   type LimitedServer,
 } from "./limited-servers.ts";
-import { noValkey, startValkey, type ValkeyServer } from "./valkey-server.ts";
+import { startValkey, type ValkeyServer } from "./valkey-server.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
+import { needs } from "../../../../test/support/needs.ts";
 
 /** Nothing here waits for a ledger that long, unless the machine is stalled. */
 const timeoutMs = 30_000;
@@ -25,25 +27,23 @@ describe("limits shared in memory", () => {
   define(async () => ledger);
 });
 
-describe("limits shared through Valkey", { skip: noValkey ?? false }, () => {
+describe("limits shared through Valkey", { skip: needs("valkey") }, () => {
   let valkey: ValkeyServer;
-  before(async () => {
-    valkey = await startValkey();
+  beforeTests(async (stack) => {
+    valkey = stack.use(await startValkey());
   });
   define(async () => new ValkeyLedger({ url: valkey.url, timeoutMs }));
-  after(() => valkey.remove());
 });
 
-describe("limits shared through Postgres", { skip: noPostgres ?? false }, () => {
+describe("limits shared through Postgres", { skip: needs("postgresql") }, () => {
   let postgres: PostgresServer;
   let url: string;
-  before(async () => {
-    postgres = await startPostgres();
+  beforeTests(async (stack) => {
+    postgres = stack.use(await startPostgres());
     url = await postgres.newDatabase();
     await (await openControlDatabase({ url, dataDirectory: "" })).close();
   });
   define(async () => new PostgresLedger({ url, timeoutMs }));
-  after(() => postgres.remove());
 });
 
 /** @param open another server's access to the same ledger */

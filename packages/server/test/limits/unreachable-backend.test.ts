@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { Redis } from "iovalkey";
 import { ValkeyLedger } from "../../src/limits/shared/valkey-ledger.ts";
@@ -13,17 +13,16 @@ import {
   untilAdmitted,
   type LimitedServer,
 } from "./limited-servers.ts";
-import { noValkey, startValkey, type ValkeyServer } from "./valkey-server.ts";
+import { startValkey, type ValkeyServer } from "./valkey-server.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
+import { needs } from "../../../../test/support/needs.ts";
 
-describe("a backend of shared limits", { skip: noValkey ?? false }, () => {
+describe("a backend of shared limits", { skip: needs("valkey") }, () => {
   let valkey: ValkeyServer;
   const opened: LimitedServer[] = [];
-  before(async () => {
-    valkey = await startValkey();
-  });
-  after(async () => {
-    await Promise.all(opened.map(({ shared }) => shared.close()));
-    await valkey.remove();
+  beforeTests(async (stack) => {
+    valkey = stack.use(await startValkey());
+    stack.defer(async () => void (await Promise.all(opened.map(({ shared }) => shared.close()))));
   });
   const connect = async (options: Parameters<typeof limitedServer>[1], timeoutMs = 30_000): Promise<LimitedServer> => {
     const server = await limitedServer(new ValkeyLedger({ url: valkey.url, timeoutMs }), { ...options, timeoutMs });

@@ -10,7 +10,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "iovalkey";
 
-export interface ValkeyServer {
+/** Disposal ends it and removes its directory. */
+export interface ValkeyServer extends AsyncDisposable {
   readonly url: string;
   /** Ends it without a shutdown. */
   kill(): Promise<void>;
@@ -18,15 +19,9 @@ export interface ValkeyServer {
   /** Stops it from answering, while its connections stay open. */
   pause(): void;
   resume(): void;
-  /** Stops it and removes its directory. */
-  remove(): Promise<void>;
 }
 
 const program = ["valkey-server", "redis-server"].find((name) => spawnSync(name, ["--version"]).status === 0);
-
-/** Why Valkey cannot run on this machine; undefined if it can. */
-export const noValkey: string | undefined =
-  program === undefined ? "Neither Valkey nor Redis is installed (Debian: apt-get install redis-server)" : undefined;
 
 interface ValkeyPlace {
   readonly address?: string;
@@ -64,7 +59,7 @@ export async function startValkey(
     start,
     pause: () => void server!.kill("SIGSTOP"),
     resume: () => void server!.kill("SIGCONT"),
-    async remove() {
+    async [Symbol.asyncDispose]() {
       await kill();
       rmSync(directory, { recursive: true, force: true });
     },

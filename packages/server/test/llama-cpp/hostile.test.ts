@@ -1,8 +1,9 @@
 /** Requests that try to block a local model: each fails alone, or waits for its turn. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import type { ChatRequest } from "../../src/api/chat-request.ts";
 import { callOf, contentOf, startTrialEngine, type TrialEngine } from "./trial-engine.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 
 type Schema = Record<string, unknown>;
 
@@ -39,16 +40,16 @@ function properties(count: number, schema: Schema | boolean = { type: "integer" 
 
 describe("hostile requests to a llama.cpp model", () => {
   let trial: TrialEngine;
-  before(async () => {
+  beforeTests(async (stack) => {
     trial = await startTrialEngine("default", {
       chat_template:
         "{% if spin %}{% for a in range(spin) %}{% for b in range(9999) %}{% for c in range(9999) %}{% endfor %}{% endfor %}{% endfor %}{% endif %}" +
         "{% if swell %}{% set ns = namespace(items=[]) %}{% for a in range(swell) %}{% for b in range(9999) %}{% set ns.items = ns.items + [range(9999)] %}{% endfor %}{% endfor %}{% endif %}" +
         "{% for message in messages %}<|{{ message.role }}|>{{ message.content }}<|end|>{% endfor %}<|assistant|>",
     });
+    stack.defer(() => trial.close());
     await trial.complete({ max_tokens: 1 });
   });
-  after(() => trial.close());
 
   test("a prompt of 15 MB is refused by its length, without work on the main thread", async () => {
     const content = "A".repeat(15 * 1024 * 1024);

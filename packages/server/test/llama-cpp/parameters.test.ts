@@ -1,7 +1,8 @@
 /** Every sampling parameter against the real llama.cpp with the trial model. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { contentOf, startTrialEngine, type TrialEngine } from "./trial-engine.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 
 const greedyAnswer =
   "I am sounding-trial, a tiny model that Sounding wrote by itself so that you can try the whole server without a " +
@@ -9,10 +10,10 @@ const greedyAnswer =
 
 describe("the llama.cpp engine", () => {
   let trial: TrialEngine;
-  before(async () => {
+  beforeTests(async (stack) => {
     trial = await startTrialEngine();
+    stack.defer(() => trial.close());
   });
-  after(() => trial.close());
 
   test("answers as the trial model does, greedily", async () => {
     const completion = await trial.complete({ temperature: 0 });

@@ -12,9 +12,7 @@ import { fileURLToPath } from "node:url";
 import { silentLogger } from "../../src/logger.ts";
 import { createLlamaCppEngine, trialEngineSettings } from "../../src/engines/llama-cpp/engine.ts";
 import { callOf, contentOf, startTrialEngine } from "./trial-engine.ts";
-
-/** Where a process's environment can be read. */
-const linux = process.platform === "linux";
+import { onlyOnLinux } from "../../../../test/support/needs.ts";
 
 /** Processes of models that this process, or the given one, started. */
 function modelProcesses(parent: number = process.pid): number[] {
@@ -51,7 +49,7 @@ describe("the process of a model", () => {
 
   test(
     "gets neither API keys nor other settings of the server, but the variables that a GPU needs",
-    { skip: !linux },
+    { skip: onlyOnLinux },
     async () => {
       const given = {
         OPENAI_API_KEY: "sk-very-secret",

@@ -1,18 +1,19 @@
 /** Streams of the real llama.cpp: the form of the chunks, UTF-8, stop sequences, clients that disconnect. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import type { ChatCompletionChunk } from "../../src/api/chat-answer.ts";
 import { contentOf, startTrialEngine, type TrialEngine } from "./trial-engine.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 
 const textsOf = (chunks: readonly ChatCompletionChunk[]): string[] =>
   chunks.flatMap(({ choices }) => choices.map(({ delta }) => delta.content ?? "")).filter((text) => text !== "");
 
 describe("a stream of the llama.cpp engine", () => {
   let trial: TrialEngine;
-  before(async () => {
+  beforeTests(async (stack) => {
     trial = await startTrialEngine();
+    stack.defer(() => trial.close());
   });
-  after(() => trial.close());
 
   test("has one head, a role first, a finish reason last, then usage", async () => {
     const chunks = await Array.fromAsync(trial.stream({ temperature: 0 }));
@@ -85,10 +86,10 @@ test("a stream never splits a character", async () => {
 
 describe("a stream that is abandoned", () => {
   let trial: TrialEngine;
-  before(async () => {
+  beforeTests(async (stack) => {
     trial = await startTrialEngine("endless", { context_size: 32_768, parallel: 1, queue_limit: 4 });
+    stack.defer(() => trial.close());
   });
-  after(() => trial.close());
 
   test("frees its slot when the reader leaves the loop", async () => {
     for (let round = 0; round < 5; round++) {

@@ -1,10 +1,11 @@
 /** JSON answers and tool calls of the real llama.cpp, constrained by their schemas. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { Check } from "typebox/schema";
 import type { ChatCompletionChunk } from "../../src/api/chat-answer.ts";
 import type { ChatMessage, ChatTool } from "../../src/api/chat-request.ts";
 import { contentOf, startTrialEngine, type TrialEngine } from "./trial-engine.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 
 const citySchema = {
   type: "object",
@@ -42,10 +43,10 @@ function joinCalls(chunks: readonly ChatCompletionChunk[]): Call[] {
 
 describe("structured answers of the llama.cpp engine", () => {
   let trial: TrialEngine;
-  before(async () => {
+  beforeTests(async (stack) => {
     trial = await startTrialEngine();
+    stack.defer(() => trial.close());
   });
-  after(() => trial.close());
 
   test("json_object returns an object", async () => {
     for (const seed of [1, 2, 3, 4]) {

@@ -6,6 +6,7 @@ import { AppError } from "../../src/errors.ts";
 import { queryLogqlInstant, queryLogqlRange } from "../../src/languages/logql/engine.ts";
 import type { LogqlResult } from "../../src/languages/logql/query-result.ts";
 import { MemoryLogStorage } from "../support/memory-log-storage.ts";
+import { propertyRuns } from "../../../../test/support/property-runs.ts";
 
 const second = 1_000_000_000n;
 
@@ -121,7 +122,7 @@ describe("any query", () => {
         await assertAnswered(queryLogqlRange(storage(), { query, ...times, stepMs }), query);
         await assertAnswered(queryLogqlInstant(storage(), { query, timeUnixNano: 7n * second }), query);
       }),
-      { numRuns: 400 },
+      { numRuns: propertyRuns(400) },
     ));
 
   test("of logs has a result or an error that says why not", () =>
@@ -135,6 +136,6 @@ describe("any query", () => {
           await assertAnswered(queryLogqlRange(storage(), { query, ...times, direction, limit }), query);
         },
       ),
-      { numRuns: 200 },
+      { numRuns: propertyRuns(200) },
     ));
 });

@@ -6,6 +6,7 @@ import { AppError } from "../../src/errors.ts";
 import { compilePipeline } from "../../src/languages/logql/pipeline/pipeline.ts";
 import { emptyLabels } from "../../src/languages/promql/series/labels.ts";
 import { extract, parsePipeline, run, toObject, type TestEntry } from "./pipeline-stages.ts";
+import { propertyRuns } from "../../../../test/support/property-runs.ts";
 
 type Case = [title: string, pipeline: string, line: string, labels: Record<string, string>, entry?: TestEntry];
 
@@ -144,7 +145,7 @@ describe("json", () => {
         const labels = extract("| json", JSON.stringify(value, null, spaces));
         assert.deepEqual(labels, Object.fromEntries(expected));
       }),
-      { numRuns: 1000 },
+      { numRuns: propertyRuns(1000) },
     );
   });
 
@@ -177,7 +178,7 @@ describe("json", () => {
           assert.equal(extract('| json x="a"', line.trimStart())["x"], all["a"]);
         }
       }),
-      { numRuns: 3000 },
+      { numRuns: propertyRuns(3000) },
     );
   });
 
@@ -238,7 +239,7 @@ describe("logfmt", () => {
           .join(" ");
         assert.deepEqual(extract("| logfmt --strict", line), pairs);
       }),
-      { numRuns: 1000 },
+      { numRuns: propertyRuns(1000) },
     );
   });
 });

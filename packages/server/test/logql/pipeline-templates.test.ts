@@ -6,6 +6,7 @@ import { AppError } from "../../src/errors.ts";
 import { compilePipeline } from "../../src/languages/logql/pipeline/pipeline.ts";
 import type { Stage } from "../../src/languages/logql/syntax/ast.ts";
 import { at, extract, labelsOf, parsePipeline, run } from "./pipeline-stages.ts";
+import { propertyRuns } from "../../../../test/support/property-runs.ts";
 
 const entry = {
   line: "the line",
@@ -185,7 +186,7 @@ describe("templates", () => {
           assert.ok(error instanceof AppError && error.code === "invalid_request", String(error));
         }
       }),
-      { numRuns: 5000 },
+      { numRuns: propertyRuns(5000) },
     );
     const call = fc.constantFrom("printf `%v`", "date `15`", "index", "slice", "trunc", "substr", "repeat", "alignLeft", "div",
       "mod", "divf", "round", "eq", "lt", "len", "fromJson", "urldecode", "b64dec", "count", "unixEpoch", "default", "html", "toDate `2`"); // prettier-ignore
@@ -194,7 +195,7 @@ describe("templates", () => {
       fc.property(call, fc.array(operand, { maxLength: 3 }), (name, operands) => {
         run([lineFormat(`{{${name} ${operands.join(" ")}}}`)], entry);
       }),
-      { numRuns: 5000 },
+      { numRuns: propertyRuns(5000) },
     );
   });
 });

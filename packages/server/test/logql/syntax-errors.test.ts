@@ -5,6 +5,7 @@ import * as fc from "fast-check";
 import { AppError } from "../../src/errors.ts";
 import { parseLogql, parseLogqlQuery } from "../../src/languages/logql/syntax/parse-query.ts";
 import { neverYield } from "../../src/languages/regex/yield-budget.ts";
+import { propertyRuns } from "../../../../test/support/property-runs.ts";
 
 describe("what is refused", () => {
   for (const [query, message] of [
@@ -151,7 +152,7 @@ describe("what is refused", () => {
           assert.ok(error instanceof AppError, String(error));
         }
       }),
-      { numRuns: 3000 },
+      { numRuns: propertyRuns(3000) },
     );
   });
 });

@@ -9,6 +9,7 @@ import { printLogql } from "../../src/languages/logql/syntax/print.ts";
 import { neverYield } from "../../src/languages/regex/yield-budget.ts";
 import type { LogVocabulary } from "../support/arbitrary-log-query.ts";
 import { arbitraryLogql } from "../support/arbitrary-logql.ts";
+import { propertyRuns } from "../../../../test/support/property-runs.ts";
 
 const vocabulary: LogVocabulary = {
   streamLabels: { app: ["api", 'we"b', "a\nb"], env: ["prod", "`dev`", "{x}"], rate: ["sum", "\\d"] },
@@ -43,7 +44,7 @@ describe("printing and parsing", () => {
         const printed = printLogql(expression);
         assert.deepEqual(withoutPositions(parseLogql(printed)), withoutPositions(expression), printed);
       }),
-      { numRuns: 1000 },
+      { numRuns: propertyRuns(1000) },
     );
   });
 
@@ -53,7 +54,7 @@ describe("printing and parsing", () => {
         const formatted = formatLogql(expression);
         assert.deepEqual(withoutPositions(parseLogql(formatted)), withoutPositions(expression), formatted);
       }),
-      { numRuns: 1000 },
+      { numRuns: propertyRuns(1000) },
     );
   });
 
@@ -82,7 +83,7 @@ describe("printing and parsing", () => {
         } as LogqlExpression;
         assert.deepEqual(withoutPositions(parseLogql(printLogql(changed))), withoutPositions(changed));
       }),
-      { numRuns: 1000 },
+      { numRuns: propertyRuns(1000) },
     );
   });
 });

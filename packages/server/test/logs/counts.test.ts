@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import type { CountsRequest, CountSeries } from "../../src/languages/logql/storage.ts";
 import type { LabelMatcher, LineFilter } from "../../src/languages/logql/syntax/ast.ts";
 import { entriesOf } from "../../src/languages/promql/series/labels.ts";
@@ -9,6 +9,7 @@ import { appendLogs } from "./log-records.ts";
 import { matchesMetadata, matchesStream, passes } from "./naive-filter.ts";
 import { expectedEntries, randomRecords, type ExpectedEntry } from "./random-records.ts";
 import { requestOf } from "./read-all.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 
 const endMs = Math.floor(Date.now() / 60_000) * 60_000;
 const endUnixNano = BigInt(endMs) * 1_000_000n;
@@ -21,13 +22,12 @@ const records = randomRecords(1500, endUnixNano, 21).map(({ body, resource, ...r
 const expected = expectedEntries(records);
 
 let opened: TestStore;
-before(async () => {
-  opened = await openTestStore();
+beforeTests(async (stack) => {
+  opened = stack.use(await openTestStore());
   await appendLogs(opened.store, "org_a", records.slice(0, 1000), 3);
   await appendLogs(opened.store, "org_a", records.slice(500));
   await appendLogs(opened.store, "org_b", randomRecords(1500, endUnixNano, 12));
 });
-after(() => opened[Symbol.asyncDispose]());
 
 function logsOf(organizationId = "org_a", project?: string): TenantLogs {
   return createTenantLogs({ reader: opened.store.open(scopeOf(organizationId)), project });

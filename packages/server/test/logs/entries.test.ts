@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { createTenantLogs, type TenantLogs } from "../../src/query/logs/logql-storage/tenant-logs.ts";
 import { openTestStore, scopeOf, type TestStore } from "../store/test-store.ts";
 import { appendLogs } from "./log-records.ts";
 import { expectedEntries, randomRecords } from "./random-records.ts";
 import { readAll, requestOf, type ReadEntry } from "./read-all.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 
 const endUnixNano = BigInt(Math.floor(Date.now() / 60_000)) * 60_000_000_000n;
 const range = { fromUnixNano: endUnixNano - 3_600_000_000_000n, toUnixNano: endUnixNano + 1n };
@@ -21,13 +22,12 @@ const expected: readonly ReadEntry[] = expectedEntries(records)
   }));
 
 let opened: TestStore;
-before(async () => {
-  opened = await openTestStore();
+beforeTests(async (stack) => {
+  opened = stack.use(await openTestStore());
   await appendLogs(opened.store, "org_a", records.slice(0, 2000), 2);
   await appendLogs(opened.store, "org_a", records.slice(1500), 1);
   await appendLogs(opened.store, "org_b", randomRecords(500, endUnixNano, 99));
 });
-after(() => opened[Symbol.asyncDispose]());
 
 function logsOf(organizationId: string, project?: string): TenantLogs {
   return createTenantLogs({ reader: opened.store.open(scopeOf(organizationId)), project });

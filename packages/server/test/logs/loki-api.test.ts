@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { appendLogs, type LogRecord } from "./log-records.ts";
 import { startLokiServer, type Json, type LokiServer } from "./loki-server.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 
 const second = 1_000_000_000n;
 const minute = 60n * second;
@@ -22,11 +23,10 @@ const records: LogRecord[] = Array.from({ length: 40 }, (_, index) => ({
 }));
 
 let server: LokiServer;
-before(async () => {
-  server = await startLokiServer();
+beforeTests(async (stack) => {
+  server = stack.use(await startLokiServer());
   await appendLogs(server.store, "org_a", records);
 });
-after(() => server[Symbol.asyncDispose]());
 
 async function found(path: string, parameters: Record<string, string> = {}, headers = {}): Promise<Json> {
   const { body, status } = await server.get(path, { ...range, ...parameters }, "org_a", headers);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { defaultLimits } from "../../src/languages/logql/evaluate/limits.ts";
 import { Budget } from "../../src/languages/promql/evaluate/budget.ts";
 import { labelsFrom } from "../../src/languages/promql/series/labels.ts";
@@ -8,6 +8,7 @@ import { fieldType } from "../../src/query/loki-api/fields/field-type.ts";
 import { jsonPaths } from "../../src/query/loki-api/fields/json-paths.ts";
 import { appendLogs, type LogRecord } from "./log-records.ts";
 import { startLokiServer, type Json, type LokiServer } from "./loki-server.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 
 describe("the type of a field", () => {
   const types: Record<string, readonly string[]> = {
@@ -69,8 +70,8 @@ describe("detected fields", () => {
   });
 
   let server: LokiServer;
-  before(async () => {
-    server = await startLokiServer();
+  beforeTests(async (stack) => {
+    server = stack.use(await startLokiServer());
     const routes = ["/cart", "/pay", "/cart"];
     const lines = [
       '{"user":{"id":1},"took":"15ms","level":"x","ok":true}',
@@ -85,7 +86,6 @@ describe("detected fields", () => {
       record("a=1", { service: "other" }),
     ]);
   });
-  after(() => server[Symbol.asyncDispose]());
 
   async function fieldsOf(parameters: Record<string, string> = {}): Promise<Json> {
     const { body, status } = await server.get("detected_fields", {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { array, assert as check, constantFrom, property, string } from "fast-check";
 import { compileLinePattern } from "../../src/languages/logql/pipeline/line-pattern.ts";
 import { neverYield } from "../../src/languages/regex/yield-budget.ts";
@@ -7,6 +7,8 @@ import { placeholder, tokenize } from "../../src/query/loki-api/patterns/line-to
 import { PatternMiner } from "../../src/query/loki-api/patterns/pattern-miner.ts";
 import { appendLogs } from "./log-records.ts";
 import { startLokiServer, type LokiServer } from "./loki-server.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
+import { propertyRuns } from "../../../../test/support/property-runs.ts";
 
 function patternsOf(lines: readonly string[]): Record<string, number> {
   const miner = new PatternMiner();
@@ -93,7 +95,7 @@ test("a pattern matches the lines that it was found in, whatever they are", () =
         }
       }
     }),
-    { numRuns: 500 },
+    { numRuns: propertyRuns(500) },
   );
 });
 
@@ -113,8 +115,8 @@ describe("patterns over HTTP", () => {
   const endNano = (BigInt(Date.now()) / 3_600_000n) * 60n * minute;
   const range = { start: String(endNano - 60n * minute), end: String(endNano), step: "10m" };
   let server: LokiServer;
-  before(async () => {
-    server = await startLokiServer();
+  beforeTests(async (stack) => {
+    server = stack.use(await startLokiServer());
     const records = Array.from({ length: 600 }, (_, index) => ({
       unixNano: endNano - BigInt(index + 1) * (minute / 10n),
       recordId: BigInt(index + 1),
@@ -124,7 +126,6 @@ describe("patterns over HTTP", () => {
     }));
     await appendLogs(server.store, "org_a", records);
   });
-  after(() => server[Symbol.asyncDispose]());
 
   test("have counts by step and level, and find their lines with |>", async () => {
     const { body, status } = await server.get("patterns", { ...range, query: '{service_name="checkout"}' });

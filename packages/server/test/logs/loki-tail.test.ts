@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { after, before, beforeEach, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { WebSocket } from "ws";
 import { lokiTail } from "../../src/api/loki.ts";
@@ -12,6 +12,7 @@ import type { TailEntry } from "../../src/query/loki-api/tail/tail-message.ts";
 import { startTestHttp, testSecret } from "../support/test-http.ts";
 import { appendLogs, type LogRecord } from "./log-records.ts";
 import { startLokiServer, type LokiServer } from "./loki-server.ts";
+import { beforeEachTest, beforeTests } from "../../../../test/support/hooks.ts";
 
 const second = 1_000_000_000n;
 const none = labelsFrom([]);
@@ -193,13 +194,12 @@ describe("a tail", () => {
 
 describe("tail over a WebSocket", () => {
   let server: LokiServer;
-  before(async () => {
-    server = await startLokiServer();
+  beforeTests(async (stack) => {
+    server = stack.use(await startLokiServer());
   });
-  after(() => server[Symbol.asyncDispose]());
   let organization = "";
   let tests = 0;
-  beforeEach(() => {
+  beforeEachTest(() => {
     organization = `org_${(tests += 1)}`;
   });
 

@@ -1,9 +1,10 @@
 /** Two organizations with the same streams in one store: every endpoint of Loki's API answers as if each were alone. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { lokiOperations } from "../../src/api/loki.ts";
 import { appendLogs, type LogRecord } from "./log-records.ts";
 import { startLokiServer, type LokiServer } from "./loki-server.ts";
+import { beforeTests, useAll } from "../../../../test/support/hooks.ts";
 
 const second = 1_000_000_000n;
 const endNano = (BigInt(Date.now()) / 60_000n) * 60n * second;
@@ -45,15 +46,12 @@ function recordsOfProject(project: string, count: number): LogRecord[] {
 let both: LokiServer;
 let alone: LokiServer;
 let oneProject: LokiServer;
-before(async () => {
-  [both, alone, oneProject] = await Promise.all([startLokiServer(), startLokiServer(), startLokiServer()]);
+beforeTests(async (stack) => {
+  [both, alone, oneProject] = await useAll(stack, [startLokiServer(), startLokiServer(), startLokiServer()]);
   for (const server of [both, alone]) await appendLogs(server.store, "org_a", recordsOf(1));
   await appendLogs(both.store, "org_b", recordsOf(5, "hidden"));
   for (const server of [both, oneProject]) await appendLogs(server.store, "org_c", recordsOfProject("billing", 12));
   await appendLogs(both.store, "org_c", recordsOfProject("default", 30));
-});
-after(async () => {
-  await Promise.all([both, alone, oneProject].map((server) => server[Symbol.asyncDispose]()));
 });
 
 const selector = { query: '{service_name=~".+"}' };

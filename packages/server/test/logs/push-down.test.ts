@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import type {
   LabelMatcher,
   LineFilter,
@@ -15,6 +15,7 @@ import { mergeParts } from "./merge-parts.ts";
 import { matchesMetadata, matchesStream, passes } from "./naive-filter.ts";
 import { expectedEntries, randomNumbers, randomRecords, type ExpectedEntry } from "./random-records.ts";
 import { readAll, requestOf } from "./read-all.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 
 const endUnixNano = BigInt(Math.floor(Date.now() / 60_000)) * 60_000_000_000n;
 const range = { fromUnixNano: endUnixNano - 3_600_000_000_000n, toUnixNano: endUnixNano + 1n };
@@ -22,14 +23,13 @@ const records = randomRecords(1500, endUnixNano, 11);
 const expected = expectedEntries(records).filter(({ unixNano }) => unixNano >= range.fromUnixNano);
 
 let opened: TestStore;
-before(async () => {
-  opened = await openTestStore();
+beforeTests(async (stack) => {
+  opened = stack.use(await openTestStore());
   await appendLogs(opened.store, "org_a", records.slice(0, 1000), 2);
   await appendLogs(opened.store, "org_a", records.slice(1000));
   // The same names and texts, of which nothing may appear.
   await appendLogs(opened.store, "org_b", randomRecords(1500, endUnixNano, 12));
 });
-after(() => opened[Symbol.asyncDispose]());
 
 const logs = (): TenantLogs => createTenantLogs({ reader: opened.store.open(scopeOf("org_a")), project: undefined });
 
@@ -195,7 +195,7 @@ function testRequests(requests: ReturnType<typeof randomRequests>): void {
 describe("entries that the store selects", () => testRequests(randomRequests(120, 3)));
 
 describe("entries that the store selects with the index of texts", () => {
-  before(() => mergeParts(opened, "logs"));
+  beforeTests(() => mergeParts(opened, "logs"));
   testRequests(randomRequests(120, 5));
 
   test("blocks of rows without the text are skipped", async () => {

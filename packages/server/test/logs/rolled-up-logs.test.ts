@@ -1,6 +1,6 @@
 /** Sums by minute give the same counts, volumes and streams as the entries, whatever is written twice or late. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import type { CountsRequest } from "../../src/languages/logql/storage.ts";
 import type { LabelMatcher } from "../../src/languages/logql/syntax/ast.ts";
 import { neverYield } from "../../src/languages/regex/yield-budget.ts";
@@ -11,6 +11,7 @@ import { openTestStore, scopeOf, type TestStore } from "../store/test-store.ts";
 import { untilRolledUp } from "../support/rolled-up.ts";
 import { appendLogs, type LogRecord } from "./log-records.ts";
 import { randomRecords } from "./random-records.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 
 const hours = 9n;
 const firstHourNano = ((BigInt(Date.now()) * 1_000_000n) / hourNanos - hours - 1n) * hourNanos;
@@ -39,14 +40,13 @@ const records = [
 ];
 
 let opened: TestStore;
-before(async () => {
-  opened = await openTestStore({ settings: { rollup_delay_ms: 1 } });
+beforeTests(async (stack) => {
+  opened = stack.use(await openTestStore({ settings: { rollup_delay_ms: 1 } }));
   await appendLogs(opened.store, "org_a", records.slice(0, 800), 2);
   await appendLogs(opened.store, "org_a", records.slice(500));
   await appendLogs(opened.store, "org_b", recordsUntil(4n, 0n, 5));
   await untilRolledUp(opened.store, { source: "logs", organizations: ["org_a", "org_b"] });
 });
-after(() => opened[Symbol.asyncDispose]());
 
 /** The same logs from sums and from entries, and how many statements read sums. */
 function bothLogs(

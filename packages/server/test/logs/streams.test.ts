@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import type { LabelMatcher } from "../../src/languages/logql/syntax/ast.ts";
 import { entriesOf, keepLabels, labelsFrom, type Labels } from "../../src/languages/promql/series/labels.ts";
 import { neverYield } from "../../src/languages/regex/yield-budget.ts";
@@ -9,6 +9,7 @@ import { openTestStore, scopeOf, type TestStore } from "../store/test-store.ts";
 import { appendLogs } from "./log-records.ts";
 import { matchesStream } from "./naive-filter.ts";
 import { expectedEntries, randomRecords, type ExpectedEntry } from "./random-records.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 
 const endUnixNano = BigInt(Math.floor(Date.now() / 60_000)) * 60_000_000_000n;
 const fromUnixNano = endUnixNano - 2_400_000_000_000n;
@@ -16,8 +17,8 @@ const records = randomRecords(800, endUnixNano, 31);
 const within = expectedEntries(records).filter(({ unixNano }) => unixNano >= fromUnixNano && unixNano < endUnixNano);
 
 let opened: TestStore;
-before(async () => {
-  opened = await openTestStore();
+beforeTests(async (stack) => {
+  opened = stack.use(await openTestStore());
   await appendLogs(opened.store, "org_a", records);
   await appendLogs(opened.store, "org_b", [
     {
@@ -28,7 +29,6 @@ before(async () => {
     },
   ]);
 });
-after(() => opened[Symbol.asyncDispose]());
 
 function logsOf(project?: string): TenantLogs {
   return createTenantLogs({ reader: opened.store.open(scopeOf("org_a")), project });

@@ -1,8 +1,9 @@
 /** A model call that several spans report counts once, by rows whose keys connect them as the writers of rows do. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { startMetricsServer, type MetricsServer } from "./metrics-server.ts";
 import { appendSeries, appendSpans, type SpanRow } from "./telemetry-rows.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 
 const nowMs = Math.floor(Date.now() / 1000) * 1000;
 /** The boundary between two steps of a matrix. */
@@ -28,10 +29,9 @@ const client: SpanRow = {
 };
 
 let server: MetricsServer;
-before(async () => {
-  server = await startMetricsServer();
+beforeTests(async (stack) => {
+  server = stack.use(await startMetricsServer());
 });
-after(() => server[Symbol.asyncDispose]());
 
 let organizations = 0;
 

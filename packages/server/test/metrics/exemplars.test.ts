@@ -1,12 +1,13 @@
 /** Exemplars of series over spans and of pushed series, by Prometheus' HTTP API. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { AppError } from "../../src/errors.ts";
 import { prometheusRoutes } from "../../src/query/prometheus-api/prometheus-routes.ts";
 import type { TenantReader } from "../../src/store/store.ts";
 import { startTestHttp, testSecret } from "../support/test-http.ts";
 import { startMetricsServer, type MetricsServer, type QueryAnswer } from "./metrics-server.ts";
 import { appendSeries, appendSpans } from "./telemetry-rows.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 
 const minuteMs = 60_000;
 /** A whole minute, some minutes ago. */
@@ -22,8 +23,8 @@ interface Found {
 
 let server: MetricsServer;
 
-before(async () => {
-  server = await startMetricsServer();
+beforeTests(async (stack) => {
+  server = stack.use(await startMetricsServer());
   await appendSpans(server.store, "org_a", [
     { endMs: nowMs - 5000, durationMs: 100, model: "gpt", traceId: traceOf("1") },
     { endMs: nowMs - 4000, durationMs: 1500, model: "gpt", traceId: traceOf("2") },
@@ -76,7 +77,6 @@ before(async () => {
     { ...pushed, exemplars: [{ timeMs: nowMs, value: 0.3, traceId: traceOf("f") }] },
   ]);
 });
-after(() => server[Symbol.asyncDispose]());
 
 const path = "/prometheus/api/v1/query_exemplars";
 const range = { start: String(nowMs / 1000 - 600), end: String(nowMs / 1000) };

@@ -1,8 +1,9 @@
 /** Metrics pushed by applications fill in if no span has the same data, under the names of span metrics. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { startMetricsServer, type MetricsServer } from "./metrics-server.ts";
 import { appendSeries, appendSpans, type SeriesRow } from "./telemetry-rows.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 
 const minuteMs = 60_000;
 const nowMs = Date.now();
@@ -35,8 +36,8 @@ const chat = { "gen_ai.operation.name": "chat", "gen_ai.request.model": "gpt", "
 const duration = "gen_ai.client.operation.duration";
 const usage = "gen_ai.client.token.usage";
 
-before(async () => {
-  server = await startMetricsServer();
+beforeTests(async (stack) => {
+  server = stack.use(await startMetricsServer());
   await appendSeries(server.store, "org_a", [
     pushed(duration, chat, { amounts: [0.5, 0.7, 5] }),
     pushed(duration, { ...chat, "error.type": "timeout" }, { amounts: [10] }),
@@ -67,7 +68,6 @@ before(async () => {
     { endMs: nowMs - minuteMs, model: "llama", service: "traced", inputTokens: 3, durationMs: 1000 },
   ]);
 });
-after(() => server[Symbol.asyncDispose]());
 
 async function preset(parameters: object): Promise<Record<string, number>> {
   const { body, status } = await server.preset({ ...parameters });

@@ -1,16 +1,16 @@
 /** Queries remember an organization's series, and yet find those that were written after an earlier query. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { startMetricsServer, type MetricsServer } from "./metrics-server.ts";
 import { appendSeries, type SeriesRow } from "./telemetry-rows.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 
 const nowMs = Date.now();
 
 let server: MetricsServer;
-before(async () => {
-  server = await startMetricsServer();
+beforeTests(async (stack) => {
+  server = stack.use(await startMetricsServer());
 });
-after(() => server[Symbol.asyncDispose]());
 
 function gauge(metric: string, pod: string, rest: Partial<SeriesRow> = {}): SeriesRow {
   return { metric, type: "gauge", attributes: { pod }, points: [{ timeMs: nowMs, value: 1 }], ...rest };

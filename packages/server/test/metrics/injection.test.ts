@@ -12,6 +12,7 @@ import { matcherFilters } from "../../src/query/metrics/presets/preset.ts";
 import { childrenOf, type Expression, type LabelMatcher } from "../../src/languages/promql/syntax/ast.ts";
 import { parseExpression } from "../../src/languages/promql/syntax/parse.ts";
 import { printExpression } from "../../src/languages/promql/syntax/print.ts";
+import { propertyRuns } from "../../../../test/support/property-runs.ts";
 
 const presets = createMetricPresets({
   tokenPrices: { 'a"} or up{b="': { input: 1, output: 2 } },
@@ -115,7 +116,7 @@ describe("no filter value changes the structure of a query", () => {
       const values = record(Object.fromEntries(stringFilters.map((filter) => [filter, text])));
       check(
         property(values, (given) => checkPreset(name, given)),
-        { numRuns: 60 },
+        { numRuns: propertyRuns(60) },
       );
     });
   }
@@ -152,7 +153,7 @@ describe("no filter value changes the structure of a query", () => {
             // The empty text selects the default of `step`, a number may be a percentile.
             /^\s*(?:[\d.eE+-]*|0x\w+)\s*$/.test(value) ? undefined : checkRefused(name, parameter, value),
           ),
-          { numRuns: 40 },
+          { numRuns: propertyRuns(40) },
         );
         for (const parameter of closedParameters) checkRefused(name, parameter, '"}\0'.repeat(300_000));
       });

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { createMetricPresets } from "../../src/query/metrics/presets/metric-presets.ts";
 import { startMetricsServer, type MetricsServer } from "./metrics-server.ts";
 import { appendSeries, appendSpans, type SeriesRow, type SpanRow } from "./telemetry-rows.ts";
+import { beforeTests, useAll } from "../../../../test/support/hooks.ts";
 
 const nowMs = Math.floor(Date.now() / 1000) * 1000;
 
@@ -41,8 +42,8 @@ function seriesOf(scale: number): SeriesRow[] {
 let both: MetricsServer;
 let alone: MetricsServer;
 
-before(async () => {
-  [both, alone] = await Promise.all([startMetricsServer(), startMetricsServer()]);
+beforeTests(async (stack) => {
+  [both, alone] = await useAll(stack, [startMetricsServer(), startMetricsServer()]);
   for (const server of [both, alone]) {
     await appendSpans(server.store, "org_a", spansOf(1));
     await appendSeries(server.store, "org_a", seriesOf(1));
@@ -50,9 +51,6 @@ before(async () => {
   await appendSpans(both.store, "org_b", spansOf(5));
   await appendSeries(both.store, "org_b", seriesOf(5));
   await appendSeries(both.store, "org_b", [{ metric: "secret", type: "gauge", points: [{ timeMs: nowMs, value: 1 }] }]);
-});
-after(async () => {
-  await Promise.all([both[Symbol.asyncDispose](), alone[Symbol.asyncDispose]()]);
 });
 
 describe("another organization's data changes no answer", () => {

@@ -1,10 +1,11 @@
 /** Lists of label names and values are those of the series, and are complete where there are more series than a list may have. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { BlockWriter } from "../../src/store/block.ts";
 import { metricTypes, series, temporalities } from "../../src/store/metric-tables.ts";
 import { startMetricsServer, type MetricsServer } from "./metrics-server.ts";
 import { appendSeries, appendSpans, type SeriesRow } from "./telemetry-rows.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 
 const api = "/prometheus/api/v1";
 const nowMs = Date.now();
@@ -52,15 +53,14 @@ const selectors = [
 ];
 
 let server: MetricsServer;
-before(async () => {
-  server = await startMetricsServer();
+beforeTests(async (stack) => {
+  server = stack.use(await startMetricsServer());
   await appendSeries(server.store, "org_a", examples);
   await appendSpans(server.store, "org_a", [{ endMs: nowMs - 1000, model: "claude", service: "spans" }]);
   await appendSeries(server.store, "org_b", [
     { metric: "secret", type: "gauge", attributes: { "http.route": "/secret", hidden: "x" }, points },
   ]);
 });
-after(() => server[Symbol.asyncDispose]());
 
 async function listOf<Item>(path: string, matches: readonly string[], key = "org_a"): Promise<Item[]> {
   const query = new URLSearchParams(matches.map((match): [string, string] => ["match[]", match]));

@@ -1,14 +1,15 @@
 /** Queries that select more series and metrics than a statement can name, and requests that are too large. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { startMetricsServer, type MetricsServer } from "./metrics-server.ts";
 import { appendSeries } from "./telemetry-rows.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 
 const nowMs = Math.floor(Date.now() / 60_000) * 60_000;
 let server: MetricsServer;
 
-before(async () => {
-  server = await startMetricsServer();
+beforeTests(async (stack) => {
+  server = stack.use(await startMetricsServer());
   const point = (value: number) => [{ timeMs: nowMs - 30_000, value }];
   const wide = Array.from({ length: 13_000 }, (_, index) => ({
     metric: "wide",
@@ -24,7 +25,6 @@ before(async () => {
   await appendSeries(server.store, "org_a", wide);
   await appendSeries(server.store, "org_a", named);
 });
-after(() => server[Symbol.asyncDispose]());
 
 async function count(query: string): Promise<unknown> {
   const answer = await server.post("/prometheus/api/v1/query", new URLSearchParams({ query }).toString());

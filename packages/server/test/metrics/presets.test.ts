@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { startMetricsServer, type MetricsServer } from "./metrics-server.ts";
 import { appendSpans, type SpanRow } from "./telemetry-rows.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 
 const minuteMs = 60_000;
 
@@ -41,19 +42,20 @@ function knownSpans(nowMs: number): SpanRow[] {
 
 let server: MetricsServer;
 
-before(async () => {
-  server = await startMetricsServer({
-    tokenPrices: { gpt: { input: 2, output: 10 }, llama: { input: 1, output: 1 } },
-    configured: {
-      hot_models: {
-        query:
-          'topk(1, sum by (model_key) (increase(inference_requests_total{model_key="$model_key",service_name=~"$project_name"}[range()])))',
+beforeTests(async (stack) => {
+  server = stack.use(
+    await startMetricsServer({
+      tokenPrices: { gpt: { input: 2, output: 10 }, llama: { input: 1, output: 1 } },
+      configured: {
+        hot_models: {
+          query:
+            'topk(1, sum by (model_key) (increase(inference_requests_total{model_key="$model_key",service_name=~"$project_name"}[range()])))',
+        },
       },
-    },
-  });
+    }),
+  );
   await appendSpans(server.store, "org_a", knownSpans(Date.now()));
 });
-after(() => server[Symbol.asyncDispose]());
 
 /** Labels to numbers. */
 async function vectorOf(parameters: Record<string, unknown>, key?: string): Promise<Record<string, number>> {

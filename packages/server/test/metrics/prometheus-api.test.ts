@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { startMetricsServer, type MetricsServer } from "./metrics-server.ts";
 import { appendSeries, appendSpans } from "./telemetry-rows.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 
 const minuteMs = 60_000;
 /** A whole minute, some minutes ago. */
@@ -14,8 +15,8 @@ function eachMinute<Point>(make: (index: number, timeMs: number) => Point): Poin
   return Array.from({ length: 11 }, (_, index) => make(index, nowMs - (10 - index) * minuteMs));
 }
 
-before(async () => {
-  server = await startMetricsServer();
+beforeTests(async (stack) => {
+  server = stack.use(await startMetricsServer());
   const startMs = nowMs - 20 * minuteMs;
   await appendSeries(server.store, "org_a", [
     {
@@ -124,7 +125,6 @@ before(async () => {
     { endMs: nowMs - 5 * minuteMs, model: "llama", durationMs: 1500 },
   ]);
 });
-after(() => server[Symbol.asyncDispose]());
 
 async function instant(query: string): Promise<Record<string, string>> {
   const parameters = new URLSearchParams({ query, time: String(time) }).toString();

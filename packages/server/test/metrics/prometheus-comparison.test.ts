@@ -3,17 +3,14 @@
  * a relative difference of one in a billion. Skipped where Debian's package `prometheus` is not installed.
  */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
-import {
-  noPrometheus,
-  openMetricsLines,
-  startPrometheus,
-  type PrometheusServer,
-} from "../support/prometheus-server.ts";
+import { describe, test } from "node:test";
+import { openMetricsLines, startPrometheus, type PrometheusServer } from "../support/prometheus-server.ts";
 import { comparedInstantQueries, comparedQueries, emptyQueries, renamedQueries } from "./compared-queries.ts";
 import { comparedSamples } from "./compared-samples.ts";
 import { startMetricsServer, type MetricsServer } from "./metrics-server.ts";
 import { appendSeries } from "./telemetry-rows.ts";
+import { beforeTests, useAll } from "../../../../test/support/hooks.ts";
+import { needs } from "../../../../test/support/needs.ts";
 
 const minuteMs = 60_000;
 /** A whole hour, at least one before now. */
@@ -35,16 +32,15 @@ interface Answer {
 let sounding: MetricsServer;
 let prometheus: PrometheusServer;
 
-describe("compared with a real Prometheus", { skip: noPrometheus }, () => {
-  before(async () => {
+describe("compared with a real Prometheus", { skip: needs("prometheus") }, () => {
+  beforeTests(async (stack) => {
     const samples = comparedSamples(endMs);
-    [sounding, prometheus] = await Promise.all([
+    [sounding, prometheus] = await useAll(stack, [
       startMetricsServer(),
       startPrometheus(openMetricsLines(samples.prometheus)),
     ]);
     await appendSeries(sounding.store, "org_a", samples.otlp);
   });
-  after(() => Promise.all([sounding[Symbol.asyncDispose](), prometheus[Symbol.asyncDispose]()]));
 
   for (const [kind, queries] of Object.entries(comparedQueries)) {
     describe(kind, () => {

@@ -1,13 +1,13 @@
 /** What clients get that probe the address of Prometheus' API or request what Sounding does not serve there. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { startMetricsServer, type MetricsServer } from "./metrics-server.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 
 let server: MetricsServer;
-before(async () => {
-  server = await startMetricsServer();
+beforeTests(async (stack) => {
+  server = stack.use(await startMetricsServer());
 });
-after(() => server[Symbol.asyncDispose]());
 
 describe("the paths under /prometheus", () => {
   for (const path of ["/prometheus", "/prometheus/", "/prometheus/?check=1"]) {

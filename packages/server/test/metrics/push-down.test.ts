@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { createTenantMetrics, type TenantMetrics } from "../../src/query/metrics/tenant-metrics.ts";
 import { namedLabels } from "../../src/query/metrics/named-labels.ts";
 import { queryInstant, queryRange } from "../../src/languages/promql/engine.ts";
@@ -7,6 +7,7 @@ import type { MatrixSeries } from "../../src/languages/promql/query-value.ts";
 import { parseExpression } from "../../src/languages/promql/syntax/parse.ts";
 import { openTestStore, scopeOf, type TestStore } from "../store/test-store.ts";
 import { appendSpans, type SpanRow } from "./telemetry-rows.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 
 const endMs = Math.floor(Date.now() / 60_000) * 60_000;
 
@@ -34,11 +35,10 @@ function manySpans(): SpanRow[] {
 }
 
 let opened: TestStore;
-before(async () => {
-  opened = await openTestStore();
+beforeTests(async (stack) => {
+  opened = stack.use(await openTestStore());
   await appendSpans(opened.store, "org_a", manySpans());
 });
-after(() => opened[Symbol.asyncDispose]());
 
 function storageFor(query: string): TenantMetrics {
   const reader = opened.store.open(scopeOf("org_a"));
@@ -181,7 +181,7 @@ describe("of spans over most of a day, each sent twice,", () => {
     project: `project-${index % 3}`,
   }));
   const longMs = 68_400_000;
-  before(() => appendSpans(opened.store, "org_day", [...rows, { endMs: endMs - 60_000, durationMs: longMs }], 2));
+  beforeTests(() => appendSpans(opened.store, "org_day", [...rows, { endMs: endMs - 60_000, durationMs: longMs }], 2));
 
   for (const hours of [1, 3, 24]) {
     test(`those that ended in the last ${hours} h count once each, including the one that took 19 h`, async () => {

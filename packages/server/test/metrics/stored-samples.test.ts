@@ -3,7 +3,7 @@
  * points that were sent twice or late, and columns that the store keeps sparsely.
  */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { BlockWriter } from "../../src/store/block.ts";
 import { metricTypes, points, series, temporalities } from "../../src/store/metric-tables.ts";
 import { createTenantMetrics } from "../../src/query/metrics/tenant-metrics.ts";
@@ -11,6 +11,7 @@ import { getLabel } from "../../src/languages/promql/series/labels.ts";
 import { isStaleMarker, type StoredSeries } from "../../src/languages/promql/storage.ts";
 import type { LabelMatcher } from "../../src/languages/promql/syntax/ast.ts";
 import { openTestStore, scopeOf, type TestStore } from "../store/test-store.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 
 const organizationId = "org_a";
 const endMs = Math.floor(Date.now() / 1000) * 1000 - 60_000;
@@ -69,8 +70,8 @@ const allTraits: Traits[] = (["counter", "gauge", "delta"] as const).flatMap((ki
 const made = allTraits.map((traits, index) => ({ id: BigInt(index + 1), traits, points: pointsOf(traits) }));
 
 let opened: TestStore;
-before(async () => {
-  opened = await openTestStore();
+beforeTests(async (stack) => {
+  opened = stack.use(await openTestStore());
   const described = new BlockWriter(series);
   for (const { id, traits } of made) {
     const { columns } = described;
@@ -115,7 +116,6 @@ before(async () => {
     await append("points", writer);
   }
 });
-after(() => opened[Symbol.asyncDispose]());
 
 function append(table: "series" | "points", writer: { finish(): Buffer; rowCount: number }): Promise<void> {
   return opened.store.append({ organizationId, table, block: writer.finish(), rowCount: writer.rowCount });

@@ -1,6 +1,6 @@
 /** Metrics over spans are the same from sums of calls by minute and hour as from spans, whatever is written twice or late. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { queryInstant, queryRange } from "../../src/languages/promql/engine.ts";
 import type { MatrixSeries } from "../../src/languages/promql/query-value.ts";
 import { parseExpression } from "../../src/languages/promql/syntax/parse.ts";
@@ -11,6 +11,7 @@ import type { TenantReader } from "../../src/store/store.ts";
 import { openTestStore, scopeOf, type TestStore } from "../store/test-store.ts";
 import { untilRolledUp } from "../support/rolled-up.ts";
 import { appendSpans, type SpanRow } from "./telemetry-rows.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
@@ -78,13 +79,12 @@ function spansUntil(hour: number, count: number, seed: number): SpanRow[] {
 }
 
 let opened: TestStore;
-before(async () => {
-  opened = await openTestStore({ settings: { rollup_delay_ms: 1 } });
+beforeTests(async (stack) => {
+  opened = stack.use(await openTestStore({ settings: { rollup_delay_ms: 1 } }));
   await appendSpans(opened.store, "org_a", spansUntil(hours, 1500, 7), 2);
   await appendSpans(opened.store, "org_b", spansUntil(4, 200, 8));
   await untilRolledUp(opened.store, { source: "calls", organizations: ["org_a", "org_b"] });
 });
-after(() => opened[Symbol.asyncDispose]());
 
 type SumsTable = "call_minutes" | "call_hours";
 

@@ -1,8 +1,9 @@
 /** Metrics under the names of Tempo's generator: spans by name, and requests between services. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { startMetricsServer, type MetricsServer } from "./metrics-server.ts";
 import { appendSpans } from "./telemetry-rows.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 
 const nowMs = Math.floor(Date.now() / 60_000) * 60_000 - 60_000;
 /** OTLP SpanKind. */
@@ -11,8 +12,8 @@ const trace = "a".repeat(32);
 const span = (digit: string): string => digit.repeat(16);
 
 let server: MetricsServer;
-before(async () => {
-  server = await startMetricsServer();
+beforeTests(async (stack) => {
+  server = stack.use(await startMetricsServer());
   const at = { operation: "", endMs: nowMs - 1000, traceId: trace };
   // Sent twice: the sender received no answer.
   await appendSpans(
@@ -62,7 +63,6 @@ before(async () => {
   ]);
   await appendSpans(server.store, "org_b", [{ ...at, service: "secret", kind: serverKind, traceId: "b".repeat(32) }]);
 });
-after(() => server[Symbol.asyncDispose]());
 
 interface Sample {
   readonly metric: Record<string, string>;

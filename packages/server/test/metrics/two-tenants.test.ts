@@ -5,11 +5,12 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { parseScript, type EvalCommand } from "../support/promqltest/script.ts";
 import { startMetricsServer, type MetricsServer } from "./metrics-server.ts";
 import { appendSeries, appendSpans, type SeriesRow } from "./telemetry-rows.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 
 /** Our own scripts, and those in the folder that `PROMQLTEST_SCRIPTS` names, such as Prometheus' own. */
 const folders = [fileURLToPath(new URL("../promql/", import.meta.url)), process.env["PROMQLTEST_SCRIPTS"] ?? ""];
@@ -67,8 +68,8 @@ let server: MetricsServer;
 /** By path, while the organization was alone in the store. */
 const alone = new Map<string, string>();
 
-before(async () => {
-  server = await startMetricsServer();
+beforeTests(async (stack) => {
+  server = stack.use(await startMetricsServer());
   await appendSeries(server.store, "org_a", seriesOf(1));
   await eachPath([...paths.values()].flat(), async (path) => void alone.set(path, await answerTo(path, "org_a")));
   await appendSeries(server.store, "org_b", seriesOf(7));
@@ -77,7 +78,6 @@ before(async () => {
   ]);
   await appendSpans(server.store, "org_b", [{ endMs: zeroMs + 60_000, model: "gpt" }]);
 });
-after(() => server[Symbol.asyncDispose]());
 
 async function answerTo(path: string, key: string): Promise<string> {
   const response = await fetch(`${server.url}${path}`, { headers: { authorization: `Bearer sk-${key}` } });

@@ -7,6 +7,7 @@ import type { SignalName } from "../../src/telemetry/otlp/signals.ts";
 import { logRequest, metricRequest, spanRequest } from "./example-requests.ts";
 import { ingestFixture, nowNano } from "./ingest-fixture.ts";
 import { decode, encode } from "./oracle.ts";
+import { propertyRuns } from "../../../../test/support/property-runs.ts";
 
 const nano = String(nowNano);
 const attributes = [
@@ -128,7 +129,7 @@ for (const signal of ["traces", "logs", "metrics"] as const) {
           changed[second] = other;
           await isTaken(signal, changed);
         }),
-        { numRuns: 1500 },
+        { numRuns: propertyRuns(1500) },
       );
     });
 
@@ -137,7 +138,7 @@ for (const signal of ["traces", "logs", "metrics"] as const) {
         fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), async (random) => {
           await isTaken(signal, random);
         }),
-        { numRuns: 1500 },
+        { numRuns: propertyRuns(1500) },
       );
     });
 
@@ -148,7 +149,7 @@ for (const signal of ["traces", "logs", "metrics"] as const) {
           await isTaken(signal, Buffer.from(text), "json");
           await isTaken(signal, Buffer.from(inside), "json");
         }),
-        { numRuns: 300 },
+        { numRuns: propertyRuns(300) },
       );
     });
   });

@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import type { BlockRow } from "./block-reader.ts";
 import { startOtlp } from "./otlp-server.ts";
 import { testSecret } from "../support/test-http.ts";
+import { childEnvironment } from "../../../../test/support/child-environment.ts";
 
 const run = promisify(execFile);
 const application = fileURLToPath(new URL("sdk-application.ts", import.meta.url));
@@ -20,7 +21,7 @@ async function runApplication(environment: Record<string, string>): Promise<stri
   const { stdout, stderr } = await run(process.execPath, [application], {
     timeout: 60_000,
     env: {
-      PATH: process.env["PATH"],
+      ...childEnvironment,
       OTEL_TRACES_EXPORTER: "otlp",
       OTEL_LOGS_EXPORTER: "otlp",
       OTEL_METRICS_EXPORTER: "otlp",

@@ -1,7 +1,7 @@
 /** The engine `pocketsphinx` as the rest of the server uses it: real decoding in real processes, if it is installed. */
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { joinSamples } from "../../src/audio/samples.ts";
 import { encodeWav } from "../../src/audio/wav-encoder.ts";
@@ -11,26 +11,19 @@ import { AppError } from "../../src/errors.ts";
 import { silentLogger } from "../../src/logger.ts";
 import type { Engine, TranscribedSegment, TranscriptionModel } from "../../src/engines/engine.ts";
 import { createPocketSphinxEngine } from "../../src/engines/pocketsphinx/engine.ts";
-import { findInstallation } from "../../src/engines/pocketsphinx/installation.ts";
 import { noise } from "../audio/signals.ts";
 import { formOf, startTestTranscription } from "../support/test-transcription.ts";
 import { pocketSphinxSettings } from "./engine-settings.ts";
 import { callOf, rate, recording, silence, speak, type Spoken } from "./spoken.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
+import { needs } from "../../../../test/support/needs.ts";
+import { onlyOnLinux } from "../../../../test/support/needs.ts";
 
 function createEngine(changes: Partial<PocketSphinxEngineSettings> = {}): Engine {
   return createPocketSphinxEngine("pocketsphinx", { ...pocketSphinxSettings, ...changes }, { logger: silentLogger });
 }
 
 const modelOf = (engine: Engine): TranscriptionModel => engine.transcription!("pocketsphinx")!;
-
-function isInstalled(): boolean {
-  try {
-    findInstallation({ library: undefined, modelDirectory: undefined });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 async function segmentsOf(
   model: TranscriptionModel,
@@ -53,16 +46,16 @@ async function until(condition: () => boolean): Promise<void> {
 
 const sentence = "The weather is very good today, and we are going to the park.";
 
-describe("pocketsphinx", { skip: isInstalled() ? false : "needs libpocketsphinx3 and pocketsphinx-en-us" }, () => {
+describe("pocketsphinx", { skip: needs("pocketsphinx") }, () => {
   const engine = createEngine({ processes: 1 });
   const model = modelOf(engine);
   let spoken: Spoken;
   let short: Spoken;
-  before(async () => {
+  beforeTests(async (stack) => {
+    stack.defer(() => engine.close());
     spoken = await speak(sentence, "rms");
     short = await speak("Turn on the light.", "rms");
   });
-  after(() => engine.close());
 
   test("transcribes speech with times", async () => {
     const [segment, ...more] = await segmentsOf(model, callOf(recording(silence(4), spoken.samples)));
@@ -192,7 +185,7 @@ describe("pocketsphinx", { skip: isInstalled() ? false : "needs libpocketsphinx3
     await assert.rejects(segmentsOf(model, callOf(audio)), { code: "payload_too_large" });
   });
 
-  test("a process that dies fails one call and is replaced", { skip: !existsSync("/proc/self/task") }, async () => {
+  test("a process that dies fails one call and is replaced", { skip: onlyOnLinux }, async () => {
     await segmentsOf(model, callOf(recording(short.samples)));
     const [pid] = recognizers();
     const running = segmentsOf(model, callOf(recording(short.samples)));

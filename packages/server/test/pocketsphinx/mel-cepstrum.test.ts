@@ -6,6 +6,7 @@ import { findInstallation } from "../../src/engines/pocketsphinx/installation.ts
 import { coefficients, createMelCepstrum } from "../../src/engines/pocketsphinx/child/mel-cepstrum.ts";
 import { toInt16 } from "../../src/audio/samples.ts";
 import { chirp, cut, noise } from "../audio/signals.ts";
+import { needs } from "../../../../test/support/needs.ts";
 
 /** The path of libsphinxbase, which has a public front end in releases before 5. */
 function baseLibrary(): string | undefined {
@@ -60,7 +61,7 @@ describe("mel cepstra", () => {
   const samples = sound.map((sample, index) => sample + grain[index]!);
 
   const path = baseLibrary();
-  test("equal those of the library", { skip: path === undefined ? "needs libsphinxbase3" : false }, () => {
+  test("equal those of the library", { skip: needs("pocketsphinx") }, () => {
     const expected = cepstraOfLibrary(path!, samples);
     const ours = createMelCepstrum().push(samples);
     assert.ok(expected.length >= 190 * coefficients);

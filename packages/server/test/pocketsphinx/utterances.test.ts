@@ -1,11 +1,12 @@
 /** Cuts recordings into utterances. */
 import assert from "node:assert/strict";
-import { before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { joinSamples } from "../../src/audio/samples.ts";
 import { cutIntoUtterances, defaultChunking } from "../../src/engines/pocketsphinx/utterances.ts";
 import type { UtteranceAudio } from "../../src/engines/pocketsphinx/utterance-audio.ts";
 import { cut } from "../audio/signals.ts";
 import { rate, silence, speak } from "./spoken.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 
 type Samples = Float32Array<ArrayBuffer>;
 
@@ -26,7 +27,7 @@ const times = (utterances: readonly UtteranceAudio[]): number[][] =>
 
 describe("utterances", () => {
   let sentence: Samples;
-  before(async () => {
+  beforeTests(async () => {
     ({ samples: sentence } = await speak("We are going to the park."));
   });
 

@@ -12,6 +12,7 @@ import type { PromqlStorage, SelectRequest, StoredSeries, WindowsRequest } from 
 import { parseExpression } from "../../src/languages/promql/syntax/parse.ts";
 import { printExpression } from "../../src/languages/promql/syntax/print.ts";
 import { MemoryStorage } from "../support/promqltest/memory-storage.ts";
+import { propertyRuns } from "../../../../test/support/property-runs.ts";
 
 /** A counter and a gauge for each of some instances, with a sample every 15 seconds. */
 function someStorage(series = 3, minutes = 30): MemoryStorage {
@@ -91,7 +92,7 @@ describe("instant and range queries", () => {
         const actual = valuesAt(instant.value, timeMs);
         assert.deepEqual(actual, expected, query);
       }),
-      { numRuns: 150 },
+      { numRuns: propertyRuns(150) },
     );
   });
 

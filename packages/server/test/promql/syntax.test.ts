@@ -9,6 +9,7 @@ import { parseExpression } from "../../src/languages/promql/syntax/parse.ts";
 import { printExpression } from "../../src/languages/promql/syntax/print.ts";
 import { nowhere } from "../../src/languages/promql/syntax/source-range.ts";
 import { arbitraryExpression } from "../support/arbitrary-expression.ts";
+import { propertyRuns } from "../../../../test/support/property-runs.ts";
 
 /** The tree without positions, the only thing that printing may change. */
 function withoutPositions(value: unknown): unknown {
@@ -57,7 +58,7 @@ describe("printing and parsing", () => {
         const printed = printExpression(expression);
         assert.deepEqual(withoutPositions(parseExpression(printed)), withoutPositions(expression), printed);
       }),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(500) },
     );
   });
 
@@ -67,7 +68,7 @@ describe("printing and parsing", () => {
         const unwrapped = { ...(bare(expression) as object) } as Expression;
         assert.deepEqual(bare(parseExpression(printExpression(unwrapped))), bare(expression));
       }),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(500) },
     );
   });
 
@@ -84,7 +85,7 @@ describe("printing and parsing", () => {
         const expression = selectorWith(value);
         assert.deepEqual(withoutPositions(parseExpression(printExpression(expression))), withoutPositions(expression));
       }),
-      { numRuns: 1000 },
+      { numRuns: propertyRuns(1000) },
     );
   });
 
@@ -227,7 +228,7 @@ describe("what is refused", () => {
           assert.ok(error instanceof AppError, String(error));
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: propertyRuns(2000) },
     );
   });
 });

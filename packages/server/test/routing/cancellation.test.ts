@@ -6,6 +6,7 @@ import { AppError } from "../../src/errors.ts";
 import { sleep } from "../../src/abort.ts";
 import { routingFixture, streamedText } from "./routing-fixture.ts";
 import { answer, chatCall, fail, failed, hang, rateLimited, type Step } from "./scripted-engine.ts";
+import { propertyRuns } from "../../../../test/support/property-runs.ts";
 
 const one = { engines: ["a"], models: { m: { targets: [{ engine: "a" }] } } };
 
@@ -158,6 +159,6 @@ test("no slot stays occupied and no engine stays busy, whatever calls do", async
       for (const stream of streams) assert.equal((await stream.next()).value?.model, "m");
       for (const stream of streams) await stream.return?.();
     }),
-    { numRuns: 300 },
+    { numRuns: propertyRuns(300) },
   );
 });

@@ -6,12 +6,13 @@ import { detectKind } from "../../src/model-files/detect-kind.ts";
 import type { SpeechPiece } from "../../src/engines/engine.ts";
 import { speechCall, startTestEngine } from "./test-engine.ts";
 import { neuralVoiceRate, writeNeuralVoice } from "./tiny-neural-voices.ts";
+import { needs } from "../../../../test/support/needs.ts";
 
 /** `eSpeak NG text-to-speech: 1.51  Data at: /usr/lib/…/espeak-ng-data` */
 const espeakData = /Data at: (.+)$/m
   .exec(spawnSync("espeak-ng", ["--version"], { encoding: "utf8" }).stdout ?? "")?.[1]
   ?.trim();
-const skip = espeakData === undefined ? "needs espeak-ng" : false;
+const skip = needs("espeak-ng");
 
 function seconds(pieces: readonly SpeechPiece[]): number {
   return pieces.reduce((sum, { samples, sampleRate }) => sum + samples.length / sampleRate, 0);

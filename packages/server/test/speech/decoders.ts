@@ -1,9 +1,5 @@
-/** Independent decoders to check our audio. Tests that need a missing one are skipped. */
+/** Independent decoders to check our audio. */
 import { spawnSync } from "node:child_process";
-
-export function hasProgram(name: string): boolean {
-  return spawnSync(name, ["--version"], { stdio: "ignore" }).error === undefined;
-}
 
 /** The audio as 16-bit samples at the rate in its file, decoded by ffmpeg. */
 export function decode(audio: Uint8Array, sampleRate: number): Int16Array {

@@ -8,13 +8,14 @@ import { after, describe, test } from "node:test";
 import { AppError } from "../../src/errors.ts";
 import { silentLogger } from "../../src/logger.ts";
 import { createEspeakEngine } from "../../src/engines/espeak/engine.ts";
-import { createPackageBackend, hasPackage } from "../../src/engines/espeak/package-backend.ts";
+import { createPackageBackend } from "../../src/engines/espeak/package-backend.ts";
 import { parseVoices } from "../../src/engines/espeak/voices.ts";
 import type { SpeechCall, SpeechPiece } from "../../src/engines/engine.ts";
 import { espeakEngineSettings } from "./engine-settings.ts";
 import { assertMarks } from "./assert-marks.ts";
 import { awkwardTexts } from "./awkward-texts.ts";
-import { hasProgram } from "./decoders.ts";
+import { withoutPackage } from "./local-engines.ts";
+import { needs } from "../../../../test/support/needs.ts";
 
 const parts = { logger: silentLogger };
 const programSettings = { ...espeakEngineSettings, variant: "program" as const };
@@ -38,8 +39,8 @@ function seconds(pieces: readonly SpeechPiece[]): number {
 }
 
 for (const [variant, skip] of [
-  ["program", hasProgram("espeak-ng") ? false : "needs espeak-ng"],
-  ["package", hasPackage() ? false : "needs the package of espeak-ng"],
+  ["program", needs("espeak-ng")],
+  ["package", withoutPackage],
 ] as const) {
   describe(`espeak-ng as a ${variant}`, { skip }, () => {
     const engine = createEspeakEngine("espeak-ng", { ...espeakEngineSettings, variant }, parts);
@@ -111,7 +112,7 @@ function childrenThatSpeak(): number[] {
   return rows.map((row) => Number.parseInt(row, 10));
 }
 
-describe("the package of espeak-ng", { skip: hasPackage() ? false : "is not installed" }, () => {
+describe("the package of espeak-ng", { skip: withoutPackage || needs("procps") }, () => {
   const engine = createEspeakEngine("espeak-ng", { ...espeakEngineSettings, variant: "package" }, parts);
 
   test("speaks if no program is installed", async () => {

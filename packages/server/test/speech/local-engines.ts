@@ -5,8 +5,11 @@ import { createFliteEngine } from "../../src/engines/flite/engine.ts";
 import type { SpeechCall, SpeechPiece } from "../../src/engines/engine.ts";
 import { joinSamples } from "../../src/audio/samples.ts";
 import { silentLogger } from "../../src/logger.ts";
-import { hasProgram } from "./decoders.ts";
 import { espeakEngineSettings, fliteEngineSettings } from "./engine-settings.ts";
+import { needs } from "../../../../test/support/needs.ts";
+
+/** The package is optional: it is not there where npm was told to leave such packages out. */
+export const withoutPackage = hasPackage() ? false : "runs only with the optional packages of npm";
 
 const parts = { logger: silentLogger };
 
@@ -19,8 +22,8 @@ export function openLocalEngines() {
   };
   const speakers = [
     { name: "Flite", model: flite.speech!("flite")!, skip: false },
-    { name: "espeak-ng's package", model: ofPackage.speech!("espeak-ng")!, skip: !hasPackage() && "is not installed" },
-    { name: "espeak-ng", model: ofProgram.speech!("espeak-ng")!, skip: !hasProgram("espeak-ng") && "needs espeak-ng" },
+    { name: "espeak-ng's package", model: ofPackage.speech!("espeak-ng")!, skip: withoutPackage },
+    { name: "espeak-ng", model: ofProgram.speech!("espeak-ng")!, skip: needs("espeak-ng") },
   ];
   return { speakers, close };
 }

@@ -7,9 +7,10 @@ import { silentLogger } from "../../src/logger.ts";
 import { createFliteEngine } from "../../src/engines/flite/engine.ts";
 import { testSecret } from "../support/test-http.ts";
 import { startTestSpeech } from "../support/test-speech.ts";
-import { missing, runOn } from "../audio/programs.ts";
+import { runOn } from "../audio/programs.ts";
 import { fliteEngineSettings } from "./engine-settings.ts";
-import { decode, hasProgram, probe } from "./decoders.ts";
+import { decode, probe } from "./decoders.ts";
+import { needs } from "../../../../test/support/needs.ts";
 
 const engine = createFliteEngine("flite", { ...fliteEngineSettings, preload: false }, { logger: silentLogger });
 const server = await startTestSpeech({ engines: [engine], voices: { narrator: ["nobody", "rms"] } });
@@ -37,7 +38,7 @@ async function linesOf(response: Response): Promise<Line[]> {
   return lines.map((line) => JSON.parse(line) as Line);
 }
 
-describe("formats", { skip: hasProgram("ffmpeg") ? false : "needs ffmpeg" }, () => {
+describe("formats", { skip: needs("ffmpeg") }, () => {
   const types = { wav: "audio/wav", mp3: "audio/mpeg", pcm: "audio/pcm", opus: "audio/ogg; codecs=opus" } as const;
   const codecs = { wav: "pcm_s16le", mp3: "mp3", opus: "opus" } as const;
 
@@ -93,12 +94,12 @@ describe("formats", { skip: hasProgram("ffmpeg") ? false : "needs ffmpeg" }, () 
     });
   }
 
-  for (const [format, program, command] of [
-    ["wav", "sox", "sox {} -n stat"],
-    ["mp3", "mpg123", "mpg123 -q -t {}"],
-    ["opus", "opusinfo", "opusinfo {}"],
+  for (const [format, program, software, command] of [
+    ["wav", "sox", "sox", "sox {} -n stat"],
+    ["mp3", "mpg123", "mpg123", "mpg123 -q -t {}"],
+    ["opus", "opusinfo", "opus-tools", "opusinfo {}"],
   ] as const) {
-    test(`streamed ${format} is accepted by ${program}`, { skip: missing(program) }, async () => {
+    test(`streamed ${format} is accepted by ${program}`, { skip: needs(software) }, async () => {
       for (const rate of [8_000, 22_050, 48_000]) {
         const streamed = { ...spoken, response_format: format, sample_rate: rate, stream: true };
         const printed = runOn(await bytesOf(await server.post(streamed)), format, command).toString();

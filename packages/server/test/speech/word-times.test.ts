@@ -1,7 +1,5 @@
 /** Word times checked with another recognizer: PocketSphinx, if Debian's package is installed. */
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
 import { after, describe, test } from "node:test";
 import type { SpeechWithBoundaries } from "../../src/api/speech.ts";
 import { silentLogger } from "../../src/logger.ts";
@@ -9,6 +7,7 @@ import { createFliteEngine } from "../../src/engines/flite/engine.ts";
 import { runOn } from "../audio/programs.ts";
 import { startTestSpeech } from "../support/test-speech.ts";
 import { fliteEngineSettings } from "./engine-settings.ts";
+import { needs } from "../../../../test/support/needs.ts";
 
 const text =
   "The north wind and the sun were disputing which was the stronger, when a traveler came along wrapped in a warm cloak. " +
@@ -49,12 +48,7 @@ function matched(told: readonly TimedWord[], heard: readonly TimedWord[]): [Time
   return pairs;
 }
 
-function missing(): string | false {
-  if (spawnSync("pocketsphinx_continuous", [], { stdio: "ignore" }).error !== undefined) return "needs PocketSphinx";
-  return existsSync("/usr/share/pocketsphinx/model/en-us/en-us") ? false : "needs PocketSphinx's model en-us";
-}
-
-describe("word times", { skip: missing() }, () => {
+describe("word times", { skip: needs("pocketsphinx") }, () => {
   test("match those at which a recognizer hears the words", async (context) => {
     const engine = createFliteEngine("flite", { ...fliteEngineSettings, preload: false }, { logger: silentLogger });
     const server = await startTestSpeech({ engines: [engine] });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach, beforeEach, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { AppError, type ErrorCode } from "../../src/errors.ts";
 import { MemoryBudget } from "../../src/memory-budget.ts";
 import { createConnection, type Connection } from "../../src/store/connection.ts";
@@ -13,6 +13,7 @@ import type { TenantReader } from "../../src/store/store.ts";
 import { ReadLimiter } from "../../src/store/read-limiter.ts";
 import { createTenantReader } from "../../src/store/tenant-reader.ts";
 import { scopeOf } from "./test-store.ts";
+import { beforeEachTest } from "../../../../test/support/hooks.ts";
 
 const rows = `["n"]\n${"[1]\n".repeat(1000)}`;
 const statement = sql`SELECT 1 AS n, ${callerOrganization} AS own`;
@@ -25,7 +26,7 @@ describe("an answer of the store", () => {
   let connection: Connection;
   let reader: TenantReader;
 
-  beforeEach(async () => {
+  beforeEachTest(async (stack) => {
     requests = 0;
     urls = [];
     server = createServer({ maxHeaderSize: 1_100_000 }, (request, response) => {
@@ -34,6 +35,8 @@ describe("an answer of the store", () => {
       request.resume();
       answer(response);
     });
+    stack.defer(() => server.closeAllConnections());
+    stack.defer(() => void server.close());
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
     connection = createConnection({
@@ -42,6 +45,7 @@ describe("an answer of the store", () => {
       compression: false,
       maximumConnections: 2,
     });
+    stack.defer(() => connection.close());
     reader = createTenantReader(
       {
         connection,
@@ -56,11 +60,6 @@ describe("an answer of the store", () => {
       },
       scopeOf("org_broken"),
     );
-  });
-  afterEach(async () => {
-    await connection.close();
-    server.closeAllConnections();
-    server.close();
   });
 
   const refused = (code: ErrorCode, message?: RegExp) => (error: unknown) => {

@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import * as fc from "fast-check";
 import { BlockWriter } from "../../src/store/block.ts";
 import { distributionPoints, points, series } from "../../src/store/metric-tables.ts";
 import { logs, scopes, spanDetails, spans } from "../../src/store/schema.ts";
 import { callerOrganization, sql } from "../../src/store/statement.ts";
 import { openTestStore, recentUnixNano, scopeOf, type TestStore } from "./test-store.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 
 let opened: TestStore;
-before(async () => {
-  opened = await openTestStore();
+beforeTests(async (stack) => {
+  opened = stack.use(await openTestStore());
 });
-after(() => opened[Symbol.asyncDispose]());
 
 const anyText = fc.oneof(
   fc.string({ unit: "binary", maxLength: 20 }),

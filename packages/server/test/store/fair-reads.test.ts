@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach, beforeEach, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { AppError } from "../../src/errors.ts";
 import { type Connection, createConnection } from "../../src/store/connection.ts";
 import { readPlaces, ReadLimiter } from "../../src/store/read-limiter.ts";
@@ -14,6 +14,7 @@ import { runWithCost, RequestCost } from "../../src/scheduling/request-cost.ts";
 import { Scope } from "../../src/tenant.ts";
 import { testKey } from "../support/test-key.ts";
 import { scopeOf } from "./test-store.ts";
+import { beforeEachTest } from "../../../../test/support/hooks.ts";
 
 const places = 4;
 const statement = sql`SELECT 1 AS one WHERE organization = ${callerOrganization}`;
@@ -34,7 +35,7 @@ describe("statements that read", () => {
   let connection: Connection;
   let queue: ReadLimiter;
 
-  beforeEach(async () => {
+  beforeEachTest(async (stack) => {
     arrived = [];
     server = createServer((request, response) => {
       const url = new URL(request.url!, "http://store");
@@ -42,16 +43,14 @@ describe("statements that read", () => {
       arrived.push({ organization: url.searchParams.get("param_organization")!, url, response });
       arrivals.emit("arrival");
     });
+    stack.defer(() => server.closeAllConnections());
+    stack.defer(() => void server.close());
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     connection = createConnection({ url, database: "default", compression: false, maximumConnections: 50 });
+    stack.defer(() => connection.close());
     queue = new ReadLimiter(places);
-  });
-  afterEach(async () => {
-    await connection.close();
-    server.closeAllConnections();
-    server.close();
   });
 
   function read(organization: string, options: ReadOptions = {}) {

@@ -16,6 +16,7 @@ import type { AppError } from "../../src/errors.ts";
 import { silentLogger, type Logger } from "../../src/logger.ts";
 import { findFaults, sendLoad } from "./load.ts";
 import { countSpans, numberedSpans, openTestStore, spanBatch, temporaryDirectory } from "./test-store.ts";
+import { onlyAsRoot } from "../../../../test/support/needs.ts";
 
 const kills = Number(process.env["SOUNDING_TEST_KILLS"] ?? 3);
 const pauseMs = Number(process.env["SOUNDING_TEST_PAUSE_MS"] ?? 1500);
@@ -183,35 +184,34 @@ describe("nothing acknowledged is lost or duplicated", () => {
     }
   });
 
-  test("when the disk is full: writes are refused, reads continue, and everything recovers when space is free", async (context) => {
-    const directory = await temporaryDirectory();
-    const disk = join(directory, "disk");
-    await mkdir(disk);
-    try {
+  test(
+    "when the disk is full: writes are refused, reads continue, and everything recovers when space is free",
+    { skip: onlyAsRoot },
+    async () => {
+      const directory = await temporaryDirectory();
+      const disk = join(directory, "disk");
+      await mkdir(disk);
       execFileSync("mount", ["-t", "tmpfs", "-o", "size=120m", "tmpfs", disk], { stdio: "ignore" });
-    } catch {
-      context.skip("only root may mount a small disk");
-      return;
-    }
-    try {
-      await using opened = await openTestStore({ directory: disk, settings: { write_timeout_ms: 1500 } });
-      const { store } = opened;
-      const acknowledged: string[] = [];
-      const append = async (name: string): Promise<void> => {
-        await store.append(spanBatch("org_full", numberedSpans(name, 50)));
-        acknowledged.push(name);
-      };
-      await append("before");
-      // Fills the remaining space.
-      await writeFile(join(disk, "filler"), Buffer.alloc(200_000_000)).catch(() => {});
-      await assert.rejects(append("during"), (error: AppError) => error.code === "overloaded");
-      assert.equal((await countSpans(store, "org_full")).get("before-0"), 1);
-      await rm(join(disk, "filler"));
-      await append("after");
-      assert.deepEqual(findFaults(acknowledged, await countSpans(store, "org_full")), []);
-    } finally {
-      execFileSync("umount", ["-l", disk]);
-      await rm(directory, { recursive: true, force: true });
-    }
-  });
+      try {
+        await using opened = await openTestStore({ directory: disk, settings: { write_timeout_ms: 1500 } });
+        const { store } = opened;
+        const acknowledged: string[] = [];
+        const append = async (name: string): Promise<void> => {
+          await store.append(spanBatch("org_full", numberedSpans(name, 50)));
+          acknowledged.push(name);
+        };
+        await append("before");
+        // Fills the remaining space.
+        await writeFile(join(disk, "filler"), Buffer.alloc(200_000_000)).catch(() => {});
+        await assert.rejects(append("during"), (error: AppError) => error.code === "overloaded");
+        assert.equal((await countSpans(store, "org_full")).get("before-0"), 1);
+        await rm(join(disk, "filler"));
+        await append("after");
+        assert.deepEqual(findFaults(acknowledged, await countSpans(store, "org_full")), []);
+      } finally {
+        execFileSync("umount", ["-l", disk]);
+        await rm(directory, { recursive: true, force: true });
+      }
+    },
+  );
 });

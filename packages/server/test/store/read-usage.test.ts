@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
-import { beforeEach, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { ReadUsage } from "../../src/store/read-usage.ts";
+import { beforeEachTest } from "../../../../test/support/hooks.ts";
 
 describe("the priority of an organization's statements", () => {
   let nowMs: number;
   let usage: ReadUsage;
-  beforeEach(() => {
+  beforeEachTest(() => {
     nowMs = 0;
     usage = new ReadUsage(() => nowMs);
   });

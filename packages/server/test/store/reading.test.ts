@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import * as fc from "fast-check";
 import { AppError } from "../../src/errors.ts";
 import { bind, join, callerOrganization, sql } from "../../src/store/statement.ts";
@@ -12,16 +12,17 @@ import {
   spanBatch,
   type TestStore,
 } from "./test-store.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
+import { propertyRuns } from "../../../../test/support/property-runs.ts";
 
 function isAppError(code: string): (error: unknown) => boolean {
   return (error) => error instanceof AppError && error.code === code;
 }
 
 let opened: TestStore;
-before(async () => {
-  opened = await openTestStore();
+beforeTests(async (stack) => {
+  opened = stack.use(await openTestStore());
 });
-after(() => opened[Symbol.asyncDispose]());
 
 const anybody = scopeOf("org_nobody");
 
@@ -60,7 +61,7 @@ describe("parameters", () => {
           assert.deepEqual(row, { text, list, number: String(number), own: "org_nobody" });
         },
       ),
-      { numRuns: 150 },
+      { numRuns: propertyRuns(150) },
     );
   });
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { AppError } from "../../src/errors.ts";
 import { createConnection } from "../../src/store/connection.ts";
 import { migrate, schemaVersion } from "../../src/store/migrations.ts";
@@ -14,12 +14,12 @@ import {
   testSettings,
   untilStored,
 } from "./test-store.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 
 let remote: RemoteServer;
-before(async () => {
-  remote = await startRemoteServer();
+beforeTests(async (stack) => {
+  remote = stack.use(await startRemoteServer());
 });
-after(() => remote[Symbol.asyncDispose]());
 
 const settingsFor = (server: RemoteServer, password = remotePassword) => ({
   ...testSettings,

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { AppError } from "../../src/errors.ts";
 import { bind, sql } from "../../src/store/statement.ts";
 import type { Store } from "../../src/store/store.ts";
 import { removalStatement } from "../../src/store/tenant-remover.ts";
 import { remotePassword, startRemoteServer, type RemoteServer } from "./remote-server.ts";
 import { countSpans, numberedSpans, openTestStore, scopeOf, spanBatch, testSettings } from "./test-store.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 
 const signal = AbortSignal.timeout(120_000);
 
@@ -25,10 +26,9 @@ async function removeOne(store: Store): Promise<void> {
 
 describe("deleting rows", { timeout: 180_000 }, () => {
   let remote: RemoteServer;
-  before(async () => {
-    remote = await startRemoteServer();
+  beforeTests(async (stack) => {
+    remote = stack.use(await startRemoteServer());
   });
-  after(() => remote[Symbol.asyncDispose]());
   const remoteSettings = () => ({
     ...testSettings,
     write_timeout_ms: 3000,

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { type LogFields, silentLogger } from "../../src/logger.ts";
 import type { Connection, ReadRequest } from "../../src/store/connection.ts";
 import { connectRemote } from "../../src/store/replicas/connect-remote.ts";
@@ -12,19 +12,16 @@ import { StoreError } from "../../src/store/store-error.ts";
 import { type AddressProxy, startAddressProxy } from "./address-proxy.ts";
 import { remotePassword, startRemoteServer, type RemoteServer } from "./remote-server.ts";
 import { countSpans, numberedSpans, openTestStore, spanBatch, testSettings } from "./test-store.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 
 const clickhouse = { ...testSettings.clickhouse, user: "sounding", password: remotePassword };
 
 describe("a store with two addresses", () => {
   let remote: RemoteServer;
   let proxies: readonly [AddressProxy, AddressProxy];
-  before(async () => {
-    remote = await startRemoteServer();
-    proxies = [await startAddressProxy(remote.url), await startAddressProxy(remote.url)];
-  });
-  after(async () => {
-    for (const proxy of proxies) await proxy[Symbol.asyncDispose]();
-    await remote[Symbol.asyncDispose]();
+  beforeTests(async (stack) => {
+    remote = stack.use(await startRemoteServer());
+    proxies = [stack.use(await startAddressProxy(remote.url)), stack.use(await startAddressProxy(remote.url))];
   });
 
   const settings = () => ({

@@ -1,7 +1,7 @@
 /** Storage policies of a ClickHouse server: local disks take the place of a bucket. */
 import assert from "node:assert/strict";
 import { rm } from "node:fs/promises";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Connection } from "../../src/store/connection.ts";
 import { migrate } from "../../src/store/migrations.ts";
@@ -19,6 +19,7 @@ import {
   testSettings,
   untilStored,
 } from "./test-store.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 
 const volumes = (names: Record<string, string>): string =>
   Object.entries(names)
@@ -55,13 +56,10 @@ describe("a server with storage policies", () => {
     ask(
       "SELECT DISTINCT storage_policy FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND name != 'schema_migrations'",
     );
-  before(async () => {
-    remote = await startRemoteServer({ configuration });
+  beforeTests(async (stack) => {
+    remote = stack.use(await startRemoteServer({ configuration }));
     connection = connectRemote({ ...settings({}), logger: silentLogger, maximumConnections: 1 });
-  });
-  after(async () => {
-    await connection.close();
-    await remote[Symbol.asyncDispose]();
+    stack.defer(() => connection.close());
   });
 
   test("stores new tables by the policy, and moves rows of an age to the volume", async () => {

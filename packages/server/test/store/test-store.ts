@@ -13,6 +13,7 @@ import { callerOrganization, sql } from "../../src/store/statement.ts";
 import type { Batch, Store } from "../../src/store/store.ts";
 import { Scope } from "../../src/tenant.ts";
 import { testKey } from "../support/test-key.ts";
+import { copyInitializedStore } from "./initialized-store.ts";
 
 /** All defaults, but with long timeouts: the machine that runs the tests may be slow. */
 export const testSettings: TelemetrySettings = {
@@ -41,6 +42,7 @@ export async function temporaryDirectory(): Promise<string> {
 /** Resolves when the store is ready. @throws Error with the state's reason if it is not ready in time */
 export async function openTestStore(options: TestStoreOptions = {}): Promise<TestStore> {
   const directory = options.directory ?? (await temporaryDirectory());
+  if (options.directory === undefined) await copyInitializedStore(directory);
   const store = await openStore({
     settings: { ...testSettings, ...options.settings },
     dataDirectory: directory,

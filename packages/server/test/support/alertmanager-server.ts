@@ -1,14 +1,10 @@
 /** A real Alertmanager on a free loopback port, from Debian's package `prometheus-alertmanager`. */
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-
-/** Why Alertmanager is not available on this machine; false if it is. */
-export const noAlertmanager: string | false =
-  spawnSync("prometheus-alertmanager", ["--version"]).status === 0 ? false : "prometheus-alertmanager is not installed";
 
 /** @param configuration its configuration file */
 export async function startAlertmanager(configuration: string): Promise<AsyncDisposable & { readonly url: string }> {

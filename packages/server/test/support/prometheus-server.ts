@@ -1,5 +1,5 @@
 /** A real Prometheus with our samples, on a free loopback port, from Debian's package `prometheus`. */
-import { execFile, spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -21,11 +21,6 @@ export interface PrometheusServer extends AsyncDisposable {
   readonly url: string;
   readonly process: ChildProcess;
 }
-
-/** Why Prometheus is not available on this machine; false if it is. */
-export const noPrometheus: string | false =
-  ["prometheus", "promtool"].find((name) => spawnSync(name, ["--version"]).status !== 0)?.concat(" is not installed") ??
-  false;
 
 /**
  * Lines of OpenMetrics, one per sample. Those of one name must be adjacent.

@@ -6,6 +6,8 @@ import type { RollupSource } from "../../src/store/rollups/rollup-tables.ts";
 import { scopeOf } from "../store/test-store.ts";
 
 const defaultWithinMs = 60_000;
+/** A query takes as much of a processor as a rollup does. */
+const pollMs = 250;
 
 interface Awaited {
   readonly source: RollupSource;
@@ -22,7 +24,7 @@ export async function untilRolledUp(
   for (const organization of organizations) {
     while ((await staleHours(store, organization, source)) > 0) {
       if (performance.now() > endMs) throw new Error(`The ${source} of ${organization} were not rolled up in time.`);
-      await delay(50);
+      await delay(pollMs);
     }
   }
 }

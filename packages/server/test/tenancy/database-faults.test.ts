@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, open, rm, stat, truncate, writeFile } from "node:fs/pro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterEach, beforeEach, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { sql } from "kysely";
 import { AppError } from "../../src/errors.ts";
 import { silentLogger } from "../../src/logger.ts";
@@ -15,13 +15,15 @@ import { toDatabaseFailure } from "../../src/tenancy/database-error.ts";
 import { createKeyCheck } from "../../src/tenancy/key-check.ts";
 import { createKey, listKeys } from "../../src/tenancy/keys.ts";
 import { failure } from "./each-database.ts";
+import { beforeEachTest } from "../../../../test/support/hooks.ts";
+import { onlyAsRoot } from "../../../../test/support/needs.ts";
 
 describe("the control database in SQLite", () => {
   let dataDirectory: string;
-  beforeEach(async () => {
+  beforeEachTest(async (stack) => {
     dataDirectory = await mkdtemp(join(tmpdir(), "sounding-faults-"));
+    stack.defer(() => rm(dataDirectory, { recursive: true, force: true }));
   });
-  afterEach(() => rm(dataDirectory, { recursive: true, force: true }));
 
   async function newKeys(control: ControlDatabase, count: number): Promise<void> {
     const { data } = await listKeys(control, { limit: 1 });
@@ -49,35 +51,34 @@ describe("the control database in SQLite", () => {
     }
   });
 
-  test("on a full disk reports it, still checks keys, and continues when there is space", async (context) => {
-    const disk = join(dataDirectory, "disk");
-    await mkdir(disk);
-    try {
+  test(
+    "on a full disk reports it, still checks keys, and continues when there is space",
+    { skip: onlyAsRoot },
+    async () => {
+      const disk = join(dataDirectory, "disk");
+      await mkdir(disk);
       execFileSync("mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", disk], { stdio: "ignore" });
-    } catch {
-      context.skip("only root may mount a small disk");
-      return;
-    }
-    try {
-      const control = await openControlDatabase({ dataDirectory: disk });
-      const first = (await bootstrap(control))!;
-      await writeFile(join(disk, "filler"), Buffer.alloc(4_000_000)).catch(() => {});
-      const full = await failure(() => newKeys(control, 200));
-      assert.deepEqual(
-        [full.code, /disk of the control database is full/.test(full.message)],
-        ["overloaded", true],
-        full.message,
-      );
-      const keys = createKeyCheck({ control, logger: silentLogger });
-      assert.equal((await keys.check(first.key)).organizationName, "default");
-      await rm(join(disk, "filler"));
-      await newKeys(control, 1);
-      await keys.close();
-      await control.close();
-    } finally {
-      execFileSync("umount", ["-l", disk]);
-    }
-  });
+      try {
+        const control = await openControlDatabase({ dataDirectory: disk });
+        const first = (await bootstrap(control))!;
+        await writeFile(join(disk, "filler"), Buffer.alloc(4_000_000)).catch(() => {});
+        const full = await failure(() => newKeys(control, 200));
+        assert.deepEqual(
+          [full.code, /disk of the control database is full/.test(full.message)],
+          ["overloaded", true],
+          full.message,
+        );
+        const keys = createKeyCheck({ control, logger: silentLogger });
+        assert.equal((await keys.check(first.key)).organizationName, "default");
+        await rm(join(disk, "filler"));
+        await newKeys(control, 1);
+        await keys.close();
+        await control.close();
+      } finally {
+        execFileSync("umount", ["-l", disk]);
+      }
+    },
+  );
 
   test("that is read-only reports it", async () => {
     const control = await openControlDatabase({ dataDirectory });

@@ -2,13 +2,15 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, describe } from "node:test";
+import { after, describe } from "node:test";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 import {
   openControlDatabase,
   type ControlDatabase,
   type ControlDatabaseOptions,
 } from "../../src/tenancy/control-database.ts";
-import { noPostgres, startPostgres, type PostgresServer } from "./postgres-server.ts";
+import { startPostgres, type PostgresServer } from "./postgres-server.ts";
+import { needs } from "../../../../test/support/needs.ts";
 
 export interface Databases {
   /** The location of a new, empty database. */
@@ -22,13 +24,13 @@ export function onEachDatabase(title: string, define: (databases: Databases) => 
   describe(`${title}, on SQLite`, () => {
     define(databases(async () => undefined));
   });
-  describe(`${title}, on Postgres`, { skip: noPostgres ?? false }, () => {
+  describe(`${title}, on Postgres`, { skip: needs("postgresql") }, () => {
     let server: PostgresServer;
-    before(async () => {
-      server = await startPostgres();
-    });
     define(databases(() => server.newDatabase()));
-    after(() => server.remove());
+    // After the tests' own hooks, so that the server is stopped after their connections.
+    beforeTests(async (stack) => {
+      server = stack.use(await startPostgres());
+    });
   });
 }
 

@@ -3,19 +3,20 @@ import assert from "node:assert/strict";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { startApp } from "../../src/app.ts";
 import { loadConfig } from "../../src/config/load-config.ts";
 import { createLogger } from "../../src/logger.ts";
 import { openAdministration } from "../../src/tenancy/administration.ts";
 import { failure } from "./each-database.ts";
+import { beforeEachTest } from "../../../../test/support/hooks.ts";
 
 describe("a start", () => {
   let dataDirectory: string;
-  beforeEach(async () => {
+  beforeEachTest(async (stack) => {
     dataDirectory = await mkdtemp(join(tmpdir(), "sounding-installation-"));
+    stack.defer(() => rm(dataDirectory, { recursive: true, force: true }));
   });
-  afterEach(() => rm(dataDirectory, { recursive: true, force: true }));
 
   /** Starts and ends a server; whether it created the first keys. */
   async function start(storage: object = {}, telemetry = true): Promise<boolean> {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { silentLogger } from "../../src/logger.ts";
 import type { CheckedKey } from "../../src/tenant.ts";
 import { openControlDatabase, type ControlDatabase } from "../../src/tenancy/control-database.ts";
@@ -9,7 +9,9 @@ import { archiveOrganization, createOrganization, updateOrganization } from "../
 import { createProject } from "../../src/tenancy/projects.ts";
 import { newSecret } from "../../src/tenancy/secret.ts";
 import { failure, onEachDatabase } from "./each-database.ts";
-import { noPostgres, startPostgres, type PostgresServer } from "./postgres-server.ts";
+import { startPostgres, type PostgresServer } from "./postgres-server.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
+import { needs } from "../../../../test/support/needs.ts";
 
 /** A clock that stands still until it is advanced. */
 function testClock() {
@@ -220,12 +222,11 @@ onEachDatabase("the key check", ({ location, open }) => {
   });
 });
 
-describe("the key check while Postgres is unreachable", { skip: noPostgres ?? false }, () => {
+describe("the key check while Postgres is unreachable", { skip: needs("postgresql") }, () => {
   let server: PostgresServer;
-  before(async () => {
-    server = await startPostgres();
+  beforeTests(async (stack) => {
+    server = stack.use(await startPostgres());
   });
-  after(() => server.remove());
 
   test("serves known keys for a minute, answers 503 for others and never 401, and recovers", async () => {
     const control = await openControlDatabase({ url: await server.newDatabase(), dataDirectory: "unused" });

@@ -12,13 +12,12 @@ import { Client } from "pg";
 
 const run = promisify(execFile);
 
-export interface PostgresServer {
+/** Disposal stops it and removes its directory. */
+export interface PostgresServer extends AsyncDisposable {
   /** The URL of a new, empty database. */
   newDatabase(): Promise<string>;
   stop(): Promise<void>;
   start(): Promise<void>;
-  /** Stops the server and removes its directory. */
-  remove(): Promise<void>;
 }
 
 function findBinaries(): string | undefined {
@@ -29,10 +28,6 @@ function findBinaries(): string | undefined {
 }
 
 const binaries = findBinaries();
-
-/** Why Postgres cannot run on this machine; undefined if it can. */
-export const noPostgres: string | undefined =
-  binaries === undefined ? "Postgres is not installed (Debian: apt-get install postgresql)" : undefined;
 
 async function unprivileged(): Promise<{ uid: number; gid: number } | undefined> {
   if (process.getuid?.() !== 0) return undefined;
@@ -110,7 +105,7 @@ export async function startPostgres({ address, prefix = [] }: PostgresOptions = 
       await query(localUrl("postgres"), `create database ${name}`);
       return url(name);
     },
-    async remove() {
+    async [Symbol.asyncDispose]() {
       await stop();
       rmSync(directory, { recursive: true, force: true });
     },

@@ -12,6 +12,7 @@ import { printFieldExpression } from "../../src/languages/traceql/syntax/print-f
 import { printQuery } from "../../src/languages/traceql/syntax/print.ts";
 import { arbitraryMetricsQuery } from "../support/arbitrary-traceql-metrics.ts";
 import { arbitrarySearchQuery, attributeField, intrinsicField, type TypedField } from "../support/arbitrary-traceql.ts";
+import { propertyRuns } from "../../../../test/support/property-runs.ts";
 
 /** The tree without positions, the only thing that printing may change. */
 function withoutPositions(value: unknown): unknown {
@@ -58,7 +59,7 @@ describe("printing and parsing", () => {
           const printed = printQuery(query);
           assert.deepEqual(withoutPositions(parseQuery(printed)), withoutPositions(query), printed);
         }),
-        { numRuns: 500 },
+        { numRuns: propertyRuns(500) },
       );
     });
   }
@@ -96,7 +97,7 @@ describe("printing and parsing", () => {
           withoutPositions(field),
         );
       }),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(300) },
     );
   });
 
@@ -120,7 +121,7 @@ describe("printing and parsing", () => {
           assert.match(error.message, /^(?:parse error at line \d+, col \d+|invalid TraceQL query): /);
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: propertyRuns(1000) },
     );
   });
 

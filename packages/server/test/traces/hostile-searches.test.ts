@@ -1,13 +1,18 @@
 /** Hostile values in every parameter of searches: refused, or found nowhere. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { resourceSpans } from "./otlp-spans.ts";
 import { startTempoServer, type TempoServer } from "./tempo-server.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
+
+const nowSeconds = Math.floor(Date.now() / 1000);
+/** A search of a longer time that finds nothing runs a statement for each of several ranges. */
+const minute = { start: String(nowSeconds - 30), end: String(nowSeconds + 30) };
 
 let server: TempoServer;
-before(async () => {
-  server = await startTempoServer();
-  const span = { traceId: "a".repeat(32), spanId: "b".repeat(16), startNano: BigInt(Date.now()) * 1_000_000n };
+beforeTests(async (stack) => {
+  server = stack.use(await startTempoServer());
+  const span = { traceId: "a".repeat(32), spanId: "b".repeat(16), startNano: BigInt(nowSeconds) * 1_000_000_000n };
   const attributes = { a: "x" };
   const scope = { name: "lib", attributes };
   const events = [{ name: "e", afterNano: 1n, attributes }];
@@ -15,7 +20,6 @@ before(async () => {
     resourceSpans({ "service.name": "shop", a: "x" }, { scope, spans: [{ ...span, attributes, events }] }),
   ]);
 });
-after(() => server[Symbol.asyncDispose]());
 
 function encoded(parameters: Record<string, string>): string {
   return new URLSearchParams(parameters).toString();
@@ -62,10 +66,12 @@ describe("hostile parameters", () => {
         "instrumentation:name",
         "resource.service.name",
       ]) {
-        const { json } = await server.get(`/api/search?${encoded({ q: `{ ${field} = ${quoted} }` })}`);
+        const { json } = await server.get(`/api/search?${encoded({ ...minute, q: `{ ${field} = ${quoted} }` })}`);
         assert.deepEqual(json?.traces, [], `${field} = ${quoted}`);
       }
     }
+    const found = await server.get(`/api/search?${encoded({ ...minute, q: '{ name != "y" }' })}`);
+    assert.equal(found.json.traces.length, 1, "there is a span to find");
   });
 
   test("metrics queries are no searches", async () => {

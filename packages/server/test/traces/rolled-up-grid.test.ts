@@ -1,6 +1,6 @@
 /** Sums by minute give the same grids as the spans, whatever is written twice, late, or deleted. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import type { SpanGridRequest, SpanGridSeries } from "../../src/languages/traceql/storage.ts";
 import { parseQuery } from "../../src/languages/traceql/syntax/parse-query.ts";
 import { neverYield } from "../../src/languages/regex/yield-budget.ts";
@@ -13,6 +13,7 @@ import { untilRolledUp } from "../support/rolled-up.ts";
 import { resourceSpans } from "./otlp-spans.ts";
 import { randomSpans } from "./random-spans.ts";
 import { startTempoServer, type TempoServer } from "./tempo-server.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 
 const hours = 9n;
 const firstHourNano = ((BigInt(Date.now()) * 1_000_000n) / hourNanos - hours - 1n) * hourNanos;
@@ -27,8 +28,8 @@ const backwards = {
 };
 
 let server: TempoServer;
-before(async () => {
-  server = await startTempoServer({ settings: { rollup_delay_ms: 1 } });
+beforeTests(async (stack) => {
+  server = stack.use(await startTempoServer({ settings: { rollup_delay_ms: 1 } }));
   // Spans over the ends of hours, and hours without any.
   for (const hour of [0n, 1n, 3n, 4n, 7n]) {
     const batches = randomSpans(firstHourNano + hour * hourNanos + 25n * minuteNano);
@@ -40,7 +41,6 @@ before(async () => {
   await server.send([resourceSpans({ "service.name": "skewed" }, { spans: [backwards] })]);
   await untilRolledUp(server.store, { source: "spans", organizations: ["org_a", "org_b"] });
 });
-after(() => server[Symbol.asyncDispose]());
 
 /** A reader that counts the statements that read sums. */
 function counting(reader: TenantReader): { reader: TenantReader; sums: () => number } {

@@ -1,6 +1,6 @@
 /** Aggregates in the store equal what the spans add up to. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { assert as check, asyncProperty } from "fast-check";
 import { searchTraces } from "../../src/languages/traceql/engine.ts";
 import { keyOf } from "../../src/languages/traceql/spans/static-value.ts";
@@ -13,6 +13,7 @@ import { scopeOf } from "../store/test-store.ts";
 import { condition } from "./arbitrary-query.ts";
 import { randomSpans } from "./random-spans.ts";
 import { startTempoServer, type TempoServer } from "./tempo-server.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 
 const secondNano = 1_000_000_000n;
 const nowNano = (BigInt(Date.now()) / 1000n) * secondNano;
@@ -23,15 +24,14 @@ const stepNano = 700n * secondNano;
 
 let server: TempoServer;
 let storage: TraceqlStorage;
-before(async () => {
-  server = await startTempoServer();
+beforeTests(async (stack) => {
+  server = stack.use(await startTempoServer());
   const batches = randomSpans(startUnixNano);
   await server.send(batches);
   // Some requests are repeated, as by a sender that received no answer.
   await server.send(batches.slice(0, 3));
   storage = createTenantTraces({ reader: server.store.open(scopeOf("org_a")), project: undefined });
 });
-after(() => server[Symbol.asyncDispose]());
 
 /** The same storage without conditions: the engine decides everything. */
 function withoutConditions(inner: TraceqlStorage): TraceqlStorage {

@@ -1,9 +1,10 @@
 /** Two projects with the same traces in one store: every endpoint of Tempo's API answers a key of one as if it were alone. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { tempoOperations } from "../../src/api/tempo.ts";
 import { resourceSpans } from "./otlp-spans.ts";
 import { startTempoServer, type TempoServer } from "./tempo-server.ts";
+import { beforeTests, useAll } from "../../../../test/support/hooks.ts";
 
 const nowNano = (BigInt(Date.now()) / 60_000n) * 60_000_000_000n;
 const traceId = "0000000000000000000000000000abcd";
@@ -35,13 +36,12 @@ function spansOf(project: string, count: number): object {
 
 let both: TempoServer;
 let alone: TempoServer;
-before(async () => {
-  [both, alone] = await Promise.all([startTempoServer(), startTempoServer()]);
+beforeTests(async (stack) => {
+  [both, alone] = await useAll(stack, [startTempoServer(), startTempoServer()]);
   for (const server of [both, alone]) await server.send([spansOf("billing", 5)], { project: "billing" });
   await both.send([spansOf("default", 9)]);
   await both.send([spansOf("elsewhere", 3)], { key: "org_b" });
 });
-after(() => Promise.all([both[Symbol.asyncDispose](), alone[Symbol.asyncDispose]()]));
 
 const query = (text: string): string => `q=${encodeURIComponent(text)}&${range}`;
 /** Answers that depend on no spans. */

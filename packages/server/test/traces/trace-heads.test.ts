@@ -1,6 +1,6 @@
 /** What is known of a whole trace does not depend on whether its spans are read, too. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { neverYield } from "../../src/languages/regex/yield-budget.ts";
 import type { TraceHead } from "../../src/languages/traceql/storage.ts";
 import { parseQuery } from "../../src/languages/traceql/syntax/parse-query.ts";
@@ -8,6 +8,7 @@ import { createTenantTraces } from "../../src/query/traces/traceql-storage/tenan
 import { scopeOf } from "../store/test-store.ts";
 import { randomSpans } from "./random-spans.ts";
 import { startTempoServer, type TempoServer } from "./tempo-server.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 
 const nowNano = BigInt(Date.now()) * 1_000_000n;
 const startUnixNano = nowNano - 3_000_000_000_000n;
@@ -18,14 +19,13 @@ assert.ok(query.kind === "search-query" && query.stages[0]?.kind === "spanset-fi
 const serverSpans = query.stages[0].condition;
 
 let server: TempoServer;
-before(async () => {
-  server = await startTempoServer();
+beforeTests(async (stack) => {
+  server = stack.use(await startTempoServer());
   const batches = randomSpans(startUnixNano);
   await server.send(batches);
   // A repeated request changes nothing.
   await server.send(batches.slice(0, 2));
 });
-after(() => server[Symbol.asyncDispose]());
 
 async function readHeads(wholeTraces: boolean): Promise<ReadonlyMap<string, TraceHead | null>> {
   const { traces } = createTenantTraces({ reader: server.store.open(scopeOf("org_a")), project: undefined });

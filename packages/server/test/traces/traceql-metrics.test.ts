@@ -1,8 +1,9 @@
 /** TraceQL metrics over Tempo's HTTP API: the form of answers, times, tenants and hostile parameters. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { resourceSpans, type SpanSpec } from "./otlp-spans.ts";
 import { startTempoServer, type TempoServer } from "./tempo-server.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 
 const secondNano = 1_000_000_000n;
 /** A whole ten minutes in the past. */
@@ -23,15 +24,14 @@ function spans(first: number): SpanSpec[] {
 }
 
 let server: TempoServer;
-before(async () => {
-  server = await startTempoServer();
+beforeTests(async (stack) => {
+  server = stack.use(await startTempoServer());
   await server.send([resourceSpans({ "service.name": "shop" }, { spans: spans(1) })]);
   await server.send([resourceSpans({ "service.name": "pay" }, { spans: spans(100).slice(0, 10) })], {
     project: "billing",
   });
   await server.send([resourceSpans({ "service.name": "secret" }, { spans: spans(1) })], { key: "org_b" });
 });
-after(() => server[Symbol.asyncDispose]());
 
 const range = { start: String(endSeconds - 1200), end: String(endSeconds), step: "600" };
 

@@ -1,8 +1,9 @@
 /** TraceQL searches over Tempo's HTTP API: what is found, in which form, of whom; and hostile parameters. */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
+import { describe, test } from "node:test";
 import { resourceSpans } from "./otlp-spans.ts";
 import { startTempoServer, type TempoServer } from "./tempo-server.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 
 const secondNano = 1_000_000_000n;
 const nowNano = (BigInt(Date.now()) / 1000n) * 1_000_000_000n;
@@ -95,13 +96,12 @@ const billing = resourceSpans(
 );
 
 let server: TempoServer;
-before(async () => {
-  server = await startTempoServer();
+beforeTests(async (stack) => {
+  server = stack.use(await startTempoServer());
   await server.send([shop, worker]);
   await server.send([billing], { project: "billing" });
   await server.send([shop], { key: "org_b" });
 });
-after(() => server[Symbol.asyncDispose]());
 
 function encoded(parameters: Record<string, string>): string {
   return new URLSearchParams(parameters).toString();

@@ -3,7 +3,7 @@
  * `import air`; the tests are skipped without one.
  */
 import assert from "node:assert/strict";
-import { execFile, spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,8 +21,6 @@ import { testSecret } from "../support/test-http.ts";
 import { startTestTranscription, toneFile } from "../support/test-transcription.ts";
 
 const run = promisify(execFile);
-const python = process.env["SOUNDING_TEST_PYTHON"] ?? "python3";
-const installed = spawnSync(python, ["-c", "import air"], { stdio: "ignore" }).status === 0;
 
 async function* dialogue(call: TranscriptionCall) {
   await listen(call);
@@ -40,6 +38,7 @@ file = open(path, "rb")
 client = AIRefinery(api_key=key, base_url=url)
 create = client.audio.transcriptions.create
 `;
+import { needs, python } from "../../../../test/support/needs.ts";
 
 const cases: [name: string, code: string, expected: unknown][] = [
   ["gets a whole answer", 'print(json.dumps(create(model="scripted", file=file).text))', "good morning to you"],
@@ -79,8 +78,7 @@ except Exception as error:
   ],
 ];
 
-const reason = "the Python package airefinery-sdk is not installed (SOUNDING_TEST_PYTHON names the Python to use)";
-describe("the AI Refinery SDK", { skip: installed ? false : reason }, async () => {
+describe("the AI Refinery SDK", { skip: needs("python") }, async () => {
   const model = scriptedTranscription({ transcribe: dialogue });
   const server = await startTestTranscription({ engines: [transcriptionEngine("scripted", model)] });
   const folder = await mkdtemp(join(tmpdir(), "sounding-reference-"));

@@ -4,10 +4,11 @@ import { after, test } from "node:test";
 import { createEncoder } from "../../src/audio/create-encoder.ts";
 import { joinBytes } from "../../src/audio/samples.ts";
 import { endlessFlac, endlessWebm, silentFlac } from "../audio/hostile-files.ts";
-import { missing, runOn } from "../audio/programs.ts";
+import { runOn } from "../audio/programs.ts";
 import { sine } from "../audio/signals.ts";
 import { scriptedTranscription, transcriptionEngine } from "../support/scripted-transcription.ts";
 import { formOf, startTestTranscription, toneFile } from "../support/test-transcription.ts";
+import { needs } from "../../../../test/support/needs.ts";
 
 const server = await startTestTranscription({
   engines: [transcriptionEngine("scripted", scriptedTranscription())],
@@ -28,11 +29,10 @@ async function answerTo(bytes: Uint8Array): Promise<[status: number, message: st
 const encoder = await createEncoder({ format: "opus", sampleRate: 24_000, stream: false });
 const goodOgg = joinBytes([encoder.push(sine(440, 24_000, 1)), encoder.end()]);
 
-test("a WebM file without end is a 400, and the next good one is transcribed", async () => {
+test("a WebM file without end is a 400, and the next good one is transcribed", { skip: needs("ffmpeg") }, async () => {
   const [status, message] = await answerTo(endlessWebm);
   assert.equal(status, 400);
   assert.match(message, /^The WebM file is damaged: /);
-  if (missing("ffmpeg", "-version") !== false) return;
   const wave = Buffer.from(await toneFile().arrayBuffer());
   const good = runOn(wave, "wav", "ffmpeg -v error -i {} -c:a libopus -f webm -");
   assert.deepEqual(await answerTo(good), [200, "hello world"]);

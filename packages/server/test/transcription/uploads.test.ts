@@ -25,6 +25,7 @@ import {
 import { readFrames } from "../support/test-chat.ts";
 import { testSecret } from "../support/test-http.ts";
 import { formOf, startTestTranscription, toneFile } from "../support/test-transcription.ts";
+import { onlyOnLinux } from "../../../../test/support/needs.ts";
 
 type Options = Partial<Parameters<typeof startTestTranscription>[0]>;
 
@@ -368,31 +369,27 @@ describe("large uploads", () => {
     assert.ok(bytes <= maximumBytes, `${bytes} bytes are held; at most ${maximumBytes} were expected`);
   }
 
-  test(
-    "are spooled to an unlinked file that is gone with the call",
-    { skip: process.platform !== "linux" },
-    async () => {
-      const seen: { names: string[]; open: string[] }[] = [];
-      let directory = "";
-      await using server = await serverWith({
-        async *transcribe(call) {
-          seen.push({ names: await readdir(directory), open: await openFiles(directory) });
-          await listen(call);
-          yield spoken("heard");
-        },
-      });
-      ({ directory } = server);
-      const response = await server.post(formOf({ ...form, file: toneFile(20) }));
-      assert.equal(response.status, 200);
-      await server.untilFinished(1);
-      assert.deepEqual([seen[0]!.names, seen[0]!.open.length], [[], 1]);
-      assert.deepEqual(await openFiles(directory), []);
-    },
-  );
+  test("are spooled to an unlinked file that is gone with the call", { skip: onlyOnLinux }, async () => {
+    const seen: { names: string[]; open: string[] }[] = [];
+    let directory = "";
+    await using server = await serverWith({
+      async *transcribe(call) {
+        seen.push({ names: await readdir(directory), open: await openFiles(directory) });
+        await listen(call);
+        yield spoken("heard");
+      },
+    });
+    ({ directory } = server);
+    const response = await server.post(formOf({ ...form, file: toneFile(20) }));
+    assert.equal(response.status, 200);
+    await server.untilFinished(1);
+    assert.deepEqual([seen[0]!.names, seen[0]!.open.length], [[], 1]);
+    assert.deepEqual(await openFiles(directory), []);
+  });
 
   test(
     "of 256 MiB are in the spool file, not in memory, before and while the engine reads them",
-    { skip: process.platform !== "linux" },
+    { skip: onlyOnLinux },
     async () => {
       const isSent = Promise.withResolvers<void>();
       let heard = 0;

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
 import { spliceJson } from "./json-splice.ts";
+import { propertyRuns } from "../../../../../test/support/property-runs.ts";
 
 /** Also in a long text, which is divided and not copied: the result must be the same. */
 function splice(text: string, changes: Record<string, unknown>): string {
@@ -90,7 +91,7 @@ describe("spliceJson", () => {
         const text = `${space}{${space}${body}${space}}${space}`;
         assert.deepEqual(JSON.parse(splice(text, changed)), expected(text, changed));
       }),
-      { numRuns: 2_000 },
+      { numRuns: propertyRuns(2_000) },
     );
   });
 

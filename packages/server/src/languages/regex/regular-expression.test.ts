@@ -9,6 +9,7 @@ import { GroupMatch } from "./capture-groups.ts";
 import { compileCost } from "./compile-cost.ts";
 import { compileExpression, compileGroupingExpression } from "./regular-expression.ts";
 import { runToEnd, neverYield } from "./yield-budget.ts";
+import { propertyRuns } from "../../../../../test/support/property-runs.ts";
 
 const { tree } = fc.letrec<{ tree: string; atom: string }>((tie) => ({
   atom: fc.oneof(
@@ -52,7 +53,7 @@ describe("expressions mean what they mean in RE2", () => {
         const value = parts.join("");
         assert.equal(compiled.matches(value, neverYield), RE2JS.compile(expression, RE2JS.DOTALL).testExact(value));
       }),
-      { numRuns: 2000 },
+      { numRuns: propertyRuns(2000) },
     );
   });
 
@@ -70,7 +71,7 @@ describe("expressions mean what they mean in RE2", () => {
         const pausing = new GroupMatch(compileAutomaton(expression), value, numbers);
         assert.deepEqual(runToEnd(pausing, neverYield), expected);
       }),
-      { numRuns: 2000 },
+      { numRuns: propertyRuns(2000) },
     );
   });
 
@@ -80,7 +81,7 @@ describe("expressions mean what they mean in RE2", () => {
         const size = RE2JS.compile(expression, RE2JS.DOTALL).programSize();
         assert.ok(compileCost(expression) >= size, `${expression}: ${compileCost(expression)} < ${size}`);
       }),
-      { numRuns: 2000 },
+      { numRuns: propertyRuns(2000) },
     );
   });
 

@@ -5,6 +5,7 @@ import * as fc from "fast-check";
 import { RE2JS } from "re2js";
 import { compileSearch } from "./search.ts";
 import { neverYield } from "./yield-budget.ts";
+import { propertyRuns } from "../../../../../test/support/property-runs.ts";
 
 const atom = fc.oneof(
   {
@@ -53,7 +54,7 @@ describe("a search", () => {
         assert.ok("isIn" in search, pattern);
         assert.equal(search.isIn(value, neverYield), RE2JS.compile(pattern).matcher(value).find(), pattern);
       }),
-      { numRuns: 5000 },
+      { numRuns: propertyRuns(5000) },
     );
   });
 

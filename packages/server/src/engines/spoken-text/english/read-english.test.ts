@@ -3,6 +3,7 @@ import { describe, test } from "node:test";
 import * as fc from "fast-check";
 import { rewritten } from "../spoken-text.ts";
 import { readEnglish } from "./read-english.ts";
+import { propertyRuns } from "../../../../../../test/support/property-runs.ts";
 
 function spoken(text: string, language = "en-US"): string {
   return rewritten(text, { offset: 0, length: text.length }, readEnglish(text, language)).text;
@@ -257,7 +258,7 @@ test("rewrites of any text are in order, do not overlap, and every spoken word h
         before = offset;
       }
     }),
-    { numRuns: 2000 },
+    { numRuns: propertyRuns(2000) },
   );
 });
 
