@@ -3,13 +3,18 @@
  * A crash of native code ends only that process.
  */
 import { fork, type ChildProcess } from "node:child_process";
+import { getCompileCacheDir } from "node:module";
 import type { Socket } from "node:net";
+import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { RunningProcess, type StartLimits } from "./running-process.ts";
 
 export interface IpcProcessOptions {
   readonly script: URL;
-  /** The whole environment of the process, so that it holds none of the server's secrets. */
+  /**
+   * The environment of the process, so that it holds none of the server's secrets. Only the folder of compiled modules is
+   * added.
+   */
   readonly environment: Readonly<Record<string, string>>;
   /** `advanced` transmits typed arrays. */
   readonly serialization?: "json" | "advanced";
@@ -17,6 +22,13 @@ export interface IpcProcessOptions {
   readonly outputBytes?: number;
   /** Options of Node; none if absent. */
   readonly nodeOptions?: readonly string[];
+}
+
+/** The process does not compile again what this or an earlier one has compiled, which halves the time to load its modules. */
+function compileCache(): Record<string, string> {
+  const versioned = getCompileCacheDir();
+  // Node adds a folder for its version.
+  return versioned === undefined ? {} : { NODE_COMPILE_CACHE: dirname(versioned) };
 }
 
 export class IpcProcess<Outgoing extends object, Incoming extends object> extends RunningProcess {
@@ -28,7 +40,7 @@ export class IpcProcess<Outgoing extends object, Incoming extends object> extend
     const { script, environment, serialization = "json", outputBytes, nodeOptions = [] } = options;
     const child = fork(fileURLToPath(script), [], {
       execArgv: [...nodeOptions],
-      env: environment,
+      env: { ...compileCache(), ...environment },
       serialization,
       stdio: ["ignore", "ignore", "pipe", "ipc"],
     });
