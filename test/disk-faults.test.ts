@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { startScriptedUpstream } from "../packages/server/test/support/scripted-upstream.ts";
 import { answerEcho, chat, configurationFor, operatorKey, serveMember } from "./fleet/fleet.ts";
-import { needs, onlyAsRoot } from "./support/needs.ts";
+import { needs, onlyAsRoot, pathOf } from "./support/needs.ts";
 
-const skip = onlyAsRoot || needs("e2fsprogs");
+const skip = onlyAsRoot() || needs("e2fsprogs");
 
 test("a server whose disk is full, then read-only, then well again", { skip }, async () => {
   await using parts = new AsyncDisposableStack();
@@ -20,7 +20,7 @@ test("a server whose disk is full, then read-only, then well again", { skip }, a
   await mkdir(disk);
   const mount = (): void => void execFileSync("mount", ["-o", "loop", image, disk], { stdio: "ignore" });
   execFileSync("truncate", ["-s", "200M", image]);
-  execFileSync("mkfs.ext4", ["-q", image]);
+  execFileSync(pathOf("mkfs.ext4")!, ["-q", image]);
   mount();
   parts.defer(() => void spawnSync("umount", ["-l", disk]));
 
@@ -98,7 +98,7 @@ telemetry: { write_timeout_ms: 2000 }\n`,
 
   execFileSync("umount", [disk]);
   // 1: it has repaired something.
-  assert.ok(spawnSync("e2fsck", ["-p", "-f", image]).status! <= 1);
+  assert.ok(spawnSync(pathOf("e2fsck")!, ["-p", "-f", image]).status! <= 1);
   mount();
   server = parts.use(await serve());
   await until(async () => (await exportRecord()).ok);

@@ -74,7 +74,7 @@ const programs = {
 
 /** Why a command cannot run on this machine. */
 function missingFor(code: string): string | false {
-  const isNamed = (program: string): boolean => new RegExp(`\b${program}\b`).test(code);
+  const isNamed = (program: string): boolean => new RegExp(`\\b${program}\\b`).test(code);
   const programs = (["curl", "ffmpeg", "jq"] as const).filter(isNamed);
   return needs(...programs, ...(/transcri/.test(code) ? (["pocketsphinx"] as const) : []));
 }

@@ -11,6 +11,7 @@ import { repository } from "./support/served-process.ts";
 import { startServer, type RunningServer } from "./support/running-server.ts";
 import { beforeTests } from "./support/hooks.ts";
 import { childEnvironment } from "./support/child-environment.ts";
+import { onlyOnLinux } from "./support/needs.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "sounding-login-"));
 let server: RunningServer;
@@ -74,7 +75,8 @@ describe("sounding login", () => {
     assert.deepEqual(await readdir(home), []);
   });
 
-  test("asks in a terminal without showing the key", async () => {
+  // Other systems have another program of this name.
+  test("asks in a terminal without showing the key", { skip: onlyOnLinux }, async () => {
     const { home, file } = await newUser();
     const command = `${process.execPath} ${join(repository, "packages/cli/src/main.ts")} login --url ${server.url}`;
     const terminal = spawn("/usr/bin/script", ["--quiet", "--return", "--command", command, "/dev/null"], {

@@ -4,6 +4,7 @@
  */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { pathOf } from "../support/needs.ts";
 
 export interface Host {
   readonly address: string;
@@ -68,6 +69,6 @@ export function createNetwork(): Network {
 }
 
 function ip(args: readonly string[], host?: Host): void {
-  const [program, ...rest] = [...(host?.prefix ?? []), "ip", ...args];
+  const [program, ...rest] = [...(host?.prefix ?? []), pathOf("ip")!, ...args];
   execFileSync(program!, rest, { stdio: ["ignore", "ignore", "inherit"] });
 }

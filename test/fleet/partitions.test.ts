@@ -23,7 +23,7 @@ async function runInNamespace(context: TestContext, name: string, ...args: reado
   assert.equal(code, 0, errors);
 }
 
-const skip = onlyAsRoot || needs("postgresql", "iproute2");
+const skip = onlyAsRoot() || needs("postgresql", "iproute2");
 
 test("a fleet survives the loss of each link", { skip }, (context) =>
   runInNamespace(context, "partitions-in-namespace.ts"),

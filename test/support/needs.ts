@@ -4,7 +4,7 @@
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, globSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { hasChromium } from "../../packages/console/test/support/chromium.ts";
 import { findInstallation } from "../../packages/server/src/engines/pocketsphinx/installation.ts";
@@ -20,9 +20,17 @@ export interface Software {
 /** Programs that are in the system's folders even if an ordinary user's PATH does not name these. */
 const systemFolders = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
 
-export function hasProgram(name: string): boolean {
+/** Where a program of this machine is: tests start it by this path. */
+export function pathOf(name: string): string | undefined {
   const folders = [...(process.env["PATH"] ?? "").split(delimiter), ...systemFolders];
-  return folders.some((folder) => folder !== "" && existsSync(join(folder, name)));
+  return folders
+    .filter((folder) => folder !== "")
+    .map((folder) => join(folder, name))
+    .find((path) => existsSync(path));
+}
+
+export function hasProgram(name: string): boolean {
+  return pathOf(name) !== undefined;
 }
 
 function program(name: string, debian: string = name, brew?: string): Software {
@@ -42,6 +50,19 @@ function hasEnvironment(path: string): boolean {
   return path.startsWith(inModules("")) ? existsSync(join(path, "../../installed.txt")) : existsSync(path);
 }
 
+/** The folder of PostgreSQL's programs, which Debian has in no PATH. */
+export function postgresFolder(): string | undefined {
+  const [newest] = globSync("/usr/lib/postgresql/*/bin/initdb").sort((left, right) =>
+    right.localeCompare(left, "en", { numeric: true }),
+  );
+  const initdb = newest ?? pathOf("initdb");
+  return initdb === undefined ? undefined : dirname(initdb);
+}
+
+export function valkeyProgram(): string | undefined {
+  return pathOf("valkey-server") ?? pathOf("redis-server");
+}
+
 const software = {
   alertmanager: program("prometheus-alertmanager"),
   bzip2: program("bzip2", "bzip2", "bzip2"),
@@ -53,7 +74,7 @@ const software = {
   "espeak-ng": program("espeak-ng", "espeak-ng", "espeak-ng"),
   faketime: {
     debian: ["faketime"],
-    isThere: () => globSync("/usr/lib/*/faketime/libfaketime.so.1").length > 0,
+    isThere: () => globSync("/usr/lib/*/faketime/libfaketimeMT.so.1").length > 0,
   },
   ffmpeg: program("ffmpeg", "ffmpeg", "ffmpeg"),
   fish: program("fish", "fish", "fish"),
@@ -64,7 +85,7 @@ const software = {
   openssl: program("openssl", "openssl", "openssl"),
   "opus-tools": program("opusinfo", "opus-tools", "opus-tools"),
   pocketsphinx: {
-    debian: ["libpocketsphinx3", "pocketsphinx", "pocketsphinx-en-us"],
+    debian: ["libpocketsphinx3", "pocketsphinx-en-us"],
     isThere() {
       try {
         findInstallation({ library: undefined, modelDirectory: undefined });
@@ -74,12 +95,12 @@ const software = {
       }
     },
   },
+  pocketsphinx_continuous: program("pocketsphinx_continuous", "pocketsphinx"),
   postgresql: {
     debian: ["postgresql"],
     brew: "postgresql",
-    isThere: () => globSync("/usr/lib/postgresql/*/bin/initdb").length > 0,
+    isThere: () => postgresFolder() !== undefined,
   },
-  procps: program("ps", "procps"),
   prometheus: {
     debian: ["prometheus"],
     brew: "prometheus",
@@ -96,7 +117,7 @@ const software = {
   valkey: {
     debian: ["redis-server"],
     brew: "valkey",
-    isThere: () => hasProgram("valkey-server") || hasProgram("redis-server"),
+    isThere: () => valkeyProgram() !== undefined,
   },
   zsh: program("zsh", "zsh", "zsh"),
 } satisfies Record<string, Software>;
@@ -122,8 +143,17 @@ function isThere(name: string): boolean {
 /** The reason to skip a test of what only Linux has. */
 export const onlyOnLinux: string | false = process.platform === "linux" ? false : "runs only on Linux";
 
-/** The reason to skip a test that mounts disks or makes networks, which containers often refuse root too. */
-export const onlyAsRoot: string | false =
-  spawnSync("unshare", ["--mount", "--net", "true"]).status === 0
-    ? false
-    : "runs only as root on Linux, with all capabilities";
+/** The reason to skip a test of files that only their owner may read. */
+export const onlyAsUser: string | false =
+  process.getuid?.() === 0 ? "runs only as an ordinary user: root may read every file" : false;
+
+let isPrivileged: boolean | undefined;
+
+/**
+ * The reason to skip a test that mounts disks or makes networks, which containers often refuse root too. A function, because
+ * only a trial shows it, and most files import this module for other reasons.
+ */
+export function onlyAsRoot(): string | false {
+  isPrivileged ??= spawnSync("unshare", ["--mount", "--net", "true"]).status === 0;
+  return isPrivileged ? false : "runs only as root on Linux, with all capabilities";
+}

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "node:tls";
 import { promisify } from "node:util";
+import { pathOf } from "./needs.ts";
 import { repository } from "./served-process.ts";
 
 const run = promisify(execFile);
@@ -19,7 +20,6 @@ export interface ReverseProxy extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Whether this machine has the program. */
 /** @param server the address of the server, such as 127.0.0.1:4141 */
 export async function startProxy(name: ProxyName, server: string): Promise<ReverseProxy> {
   const folder = await mkdtemp(join(tmpdir(), `sounding-${name}-`));
@@ -32,7 +32,7 @@ export async function startProxy(name: ProxyName, server: string): Promise<Rever
     XDG_CONFIG_HOME: folder,
     ...prepared.env,
   };
-  const child = spawn(name, prepared.args, { env, stdio: ["ignore", "ignore", "pipe"] });
+  const child = spawn(pathOf(name)!, prepared.args, { env, stdio: ["ignore", "ignore", "pipe"] });
   const exited = once(child, "exit");
   let output = "";
   child.stderr.on("data", (bytes: Buffer) => (output += bytes.toString()));

@@ -2,13 +2,14 @@
  * A private Valkey, or Redis, for one test file, with its files in a temporary directory: on a port of the loopback interface,
  * unless a test asks for an address.
  */
-import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "iovalkey";
+import { valkeyProgram } from "../../../../test/support/needs.ts";
 
 /** Disposal ends it and removes its directory. */
 export interface ValkeyServer extends AsyncDisposable {
@@ -21,7 +22,7 @@ export interface ValkeyServer extends AsyncDisposable {
   resume(): void;
 }
 
-const program = ["valkey-server", "redis-server"].find((name) => spawnSync(name, ["--version"]).status === 0);
+const program = valkeyProgram();
 
 interface ValkeyPlace {
   readonly address?: string;

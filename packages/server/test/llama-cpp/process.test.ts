@@ -1,6 +1,6 @@
 /** The model's process may crash, be unloaded or be orphaned; the server keeps running. */
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -12,15 +12,12 @@ import { fileURLToPath } from "node:url";
 import { silentLogger } from "../../src/logger.ts";
 import { createLlamaCppEngine, trialEngineSettings } from "../../src/engines/llama-cpp/engine.ts";
 import { callOf, contentOf, startTrialEngine } from "./trial-engine.ts";
+import { childProcesses } from "../../../../test/support/child-processes.ts";
 import { onlyOnLinux } from "../../../../test/support/needs.ts";
 
 /** Processes of models that this process, or the given one, started. */
-function modelProcesses(parent: number = process.pid): number[] {
-  const lines = execFileSync("ps", ["-eo", "pid=,ppid=,stat=,args="], { encoding: "utf8" }).split("\n");
-  return lines
-    .map((line) => /^\s*(\d+)\s+(\d+)\s+(\S+)\s.*llama-cpp\/child\/main/.exec(line))
-    .filter((match) => match !== null && Number(match[2]) === parent && !match[3]!.startsWith("Z"))
-    .map((match) => Number(match![1]));
+function modelProcesses(parent?: number): number[] {
+  return childProcesses(/llama-cpp\/child\/main/, parent);
 }
 
 async function until(condition: () => boolean): Promise<void> {
@@ -37,7 +34,7 @@ function isRunning(pid: number): boolean {
 }
 
 describe("the process of a model", () => {
-  test("is started by the first call and ended by close", async () => {
+  test("is started by the first call and ended by close", { skip: onlyOnLinux }, async () => {
     const trial = await startTrialEngine();
     assert.deepEqual(modelProcesses(), []);
     await trial.complete({ max_tokens: 1 });
@@ -73,7 +70,7 @@ describe("the process of a model", () => {
     },
   );
 
-  test("may be killed: the running call fails and the next one is answered", async () => {
+  test("may be killed: the running call fails and the next one is answered", { skip: onlyOnLinux }, async () => {
     const trial = await startTrialEngine("endless", { context_size: 32_768 });
     try {
       let chunks = 0;
@@ -90,7 +87,7 @@ describe("the process of a model", () => {
     }
   });
 
-  test("is unloaded when idle, and loaded again", async () => {
+  test("is unloaded when idle, and loaded again", { skip: onlyOnLinux }, async () => {
     const trial = await startTrialEngine("default", { idle_unload_ms: 50 });
     try {
       await trial.complete({ max_tokens: 1 });
@@ -101,7 +98,7 @@ describe("the process of a model", () => {
     }
   });
 
-  test("is started before the first call with preload", async () => {
+  test("is started before the first call with preload", { skip: onlyOnLinux }, async () => {
     const trial = await startTrialEngine("default", { preload: true });
     try {
       await until(() => modelProcesses().length === 1);
@@ -187,7 +184,7 @@ test("without configuration the trial model is written to the data directory and
   }
 });
 
-test("the process ends when its server is killed", async () => {
+test("the process ends when its server is killed", { skip: onlyOnLinux }, async () => {
   const script = fileURLToPath(new URL("orphan.ts", import.meta.url));
   const server = spawn(process.execPath, [script], { stdio: ["ignore", "pipe", "inherit"] });
   const [directory] = (await once(createInterface(server.stdout), "line")) as [string];

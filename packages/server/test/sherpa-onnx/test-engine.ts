@@ -1,6 +1,5 @@
 /** A real engine with models written by a test. */
 import { mkdtemp, rm } from "node:fs/promises";
-import { execFileSync } from "node:child_process";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -8,6 +7,7 @@ import type { SherpaOnnxModelSettings } from "../../src/config/engines/sherpa-on
 import { silentLogger, type Logger } from "../../src/logger.ts";
 import type { Engine, RecordedAudio, SpeechCall, TranscriptionCall } from "../../src/engines/engine.ts";
 import { createSherpaOnnxEngine } from "../../src/engines/sherpa-onnx/engine.ts";
+import { childProcesses } from "../../../../test/support/child-processes.ts";
 
 export interface TestEngine extends AsyncDisposable {
   readonly engine: Engine;
@@ -58,12 +58,8 @@ export function speechCall(input: string, changes: Partial<SpeechCall> = {}): Sp
 }
 
 /** Processes of models that this process, or the given one, started. */
-export function modelProcesses(parent: number = process.pid): number[] {
-  const lines = execFileSync("ps", ["-eo", "pid=,ppid=,stat=,args="], { encoding: "utf8" }).split("\n");
-  return lines
-    .map((line) => /^\s*(\d+)\s+(\d+)\s+(\S+)\s.*sherpa-onnx\/child\/main/.exec(line))
-    .filter((match) => match !== null && Number(match[2]) === parent && !match[3]!.startsWith("Z"))
-    .map((match) => Number(match![1]));
+export function modelProcesses(parent?: number): number[] {
+  return childProcesses(/sherpa-onnx\/child\/main/, parent);
 }
 
 export async function until(condition: () => boolean): Promise<void> {

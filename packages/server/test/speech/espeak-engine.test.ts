@@ -1,6 +1,5 @@
 /** The engine `espeak` with the real program, if it is installed. */
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,6 +15,7 @@ import { assertMarks } from "./assert-marks.ts";
 import { awkwardTexts } from "./awkward-texts.ts";
 import { withoutPackage } from "./local-engines.ts";
 import { needs } from "../../../../test/support/needs.ts";
+import { childProcesses } from "../../../../test/support/child-processes.ts";
 
 const parts = { logger: silentLogger };
 const programSettings = { ...espeakEngineSettings, variant: "program" as const };
@@ -107,12 +107,10 @@ for (const [variant, skip] of [
 
 /** The processes of the package that this process started. */
 function childrenThatSpeak(): number[] {
-  const { stdout } = spawnSync("ps", ["--ppid", String(process.pid), "-o", "pid=,args="], { encoding: "utf8" });
-  const rows = stdout.split("\n").filter((row) => row.includes("package-process"));
-  return rows.map((row) => Number.parseInt(row, 10));
+  return childProcesses(/package-process/);
 }
 
-describe("the package of espeak-ng", { skip: withoutPackage || needs("procps") }, () => {
+describe("the package of espeak-ng", { skip: withoutPackage }, () => {
   const engine = createEspeakEngine("espeak-ng", { ...espeakEngineSettings, variant: "package" }, parts);
 
   test("speaks if no program is installed", async () => {

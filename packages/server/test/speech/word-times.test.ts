@@ -48,7 +48,7 @@ function matched(told: readonly TimedWord[], heard: readonly TimedWord[]): [Time
   return pairs;
 }
 
-describe("word times", { skip: needs("pocketsphinx") }, () => {
+describe("word times", { skip: needs("pocketsphinx", "pocketsphinx_continuous") }, () => {
   test("match those at which a recognizer hears the words", async (context) => {
     const engine = createFliteEngine("flite", { ...fliteEngineSettings, preload: false }, { logger: silentLogger });
     const server = await startTestSpeech({ engines: [engine] });

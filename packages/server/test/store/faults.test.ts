@@ -186,7 +186,7 @@ describe("nothing acknowledged is lost or duplicated", () => {
 
   test(
     "when the disk is full: writes are refused, reads continue, and everything recovers when space is free",
-    { skip: onlyAsRoot },
+    { skip: onlyAsRoot() },
     async () => {
       const directory = await temporaryDirectory();
       const disk = join(directory, "disk");

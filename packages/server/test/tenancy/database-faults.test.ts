@@ -53,7 +53,7 @@ describe("the control database in SQLite", () => {
 
   test(
     "on a full disk reports it, still checks keys, and continues when there is space",
-    { skip: onlyAsRoot },
+    { skip: onlyAsRoot() },
     async () => {
       const disk = join(dataDirectory, "disk");
       await mkdir(disk);

@@ -4,11 +4,12 @@
  */
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { appendFileSync, chmodSync, chownSync, globSync, mkdtempSync, rmSync } from "node:fs";
+import { appendFileSync, chmodSync, chownSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { Client } from "pg";
+import { postgresFolder } from "../../../../test/support/needs.ts";
 
 const run = promisify(execFile);
 
@@ -20,14 +21,7 @@ export interface PostgresServer extends AsyncDisposable {
   start(): Promise<void>;
 }
 
-function findBinaries(): string | undefined {
-  const [newest] = globSync("/usr/lib/postgresql/*/bin/initdb").sort((left, right) =>
-    right.localeCompare(left, "en", { numeric: true }),
-  );
-  return newest === undefined ? undefined : dirname(newest);
-}
-
-const binaries = findBinaries();
+const binaries = postgresFolder();
 
 async function unprivileged(): Promise<{ uid: number; gid: number } | undefined> {
   if (process.getuid?.() !== 0) return undefined;
