@@ -78,7 +78,7 @@ describe("sounding login", () => {
   // Other systems have another program of this name.
   test("asks in a terminal without showing the key", { skip: onlyOnLinux }, async () => {
     const { home, file } = await newUser();
-    const command = `${process.execPath} ${join(repository, "packages/cli/src/main.ts")} login --url ${server.url}`;
+    const command = `"${process.execPath}" "${join(repository, "packages/cli/src/main.ts")}" login --url ${server.url}`;
     const terminal = spawn("/usr/bin/script", ["--quiet", "--return", "--command", command, "/dev/null"], {
       env: { ...childEnvironment, HOME: home },
     });
