@@ -3,10 +3,9 @@
  * A crash of native code ends only that process.
  */
 import { fork, type ChildProcess } from "node:child_process";
-import { getCompileCacheDir } from "node:module";
 import type { Socket } from "node:net";
-import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
+import { compileCacheEnvironment } from "./compile-cache.ts";
 import { RunningProcess, type StartLimits } from "./running-process.ts";
 
 export interface IpcProcessOptions {
@@ -24,13 +23,6 @@ export interface IpcProcessOptions {
   readonly nodeOptions?: readonly string[];
 }
 
-/** The process does not compile again what this or an earlier one has compiled, which halves the time to load its modules. */
-function compileCache(): Record<string, string> {
-  const versioned = getCompileCacheDir();
-  // Node adds a folder for its version.
-  return versioned === undefined ? {} : { NODE_COMPILE_CACHE: dirname(versioned) };
-}
-
 export class IpcProcess<Outgoing extends object, Incoming extends object> extends RunningProcess {
   /** Resolves when the process can no longer be reached, which is at the latest when it ends. */
   readonly disconnected: Promise<void>;
@@ -40,7 +32,7 @@ export class IpcProcess<Outgoing extends object, Incoming extends object> extend
     const { script, environment, serialization = "json", outputBytes, nodeOptions = [] } = options;
     const child = fork(fileURLToPath(script), [], {
       execArgv: [...nodeOptions],
-      env: { ...compileCache(), ...environment },
+      env: { ...compileCacheEnvironment(), ...environment },
       serialization,
       stdio: ["ignore", "ignore", "pipe", "ipc"],
     });

@@ -3,6 +3,7 @@
  * progress. Only CPU time counts, so a slow machine never ends work that progresses.
  */
 import { Worker, type Transferable } from "node:worker_threads";
+import { compileCacheEnvironment } from "./compile-cache.ts";
 
 export interface WorkerLimits {
   /** CPU time that work may use without progress. */
@@ -50,7 +51,7 @@ export class WatchedWorker {
     this.#worker = new Worker(script, {
       workerData,
       // It needs none of the server's secrets.
-      env: {},
+      env: compileCacheEnvironment(),
       // Its output is not logged. It stays buffered, because reading it would keep the process alive; scripts must print little.
       stdout: true,
       stderr: true,
