@@ -1,5 +1,5 @@
 /**
- * A private Postgres for one test file: initialized in a temporary directory, listening on a Unix socket there and, unless a
+ * A private Postgres for one test file: with its data in a temporary directory, listening on a Unix socket there and, unless a
  * test asks for an address, nowhere else. Postgres refuses to run as root, so root hands it to the user `postgres` or `nobody`.
  */
 import { execFile, spawn, type ChildProcess } from "node:child_process";
@@ -9,14 +9,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { Client } from "pg";
+import { copyInitializedPostgres } from "./initialized-postgres.ts";
 import { postgresFolder } from "../../../../test/support/needs.ts";
 
 const run = promisify(execFile);
 
 /** Disposal stops it and removes its directory. */
 export interface PostgresServer extends AsyncDisposable {
-  /** The URL of a new, empty database. */
-  newDatabase(): Promise<string>;
+  /** The URL of a new database: empty, or a copy of another one of this server to which nothing is connected. */
+  newDatabase(template?: string): Promise<string>;
   stop(): Promise<void>;
   start(): Promise<void>;
 }
@@ -50,11 +51,7 @@ export async function startPostgres({ address, prefix = [] }: PostgresOptions = 
   if (user !== undefined) chownSync(directory, user.uid, user.gid);
   chmodSync(directory, 0o700);
   const options = { cwd: directory, ...user };
-  await run(
-    join(binaries!, "initdb"),
-    ["-D", data, "-U", "sounding", "-A", "trust", "-E", "UTF8", "--no-sync"],
-    options,
-  );
+  await copyInitializedPostgres({ binaries: binaries!, data, user });
   if (address !== undefined) appendFileSync(join(data, "pg_hba.conf"), `host all all ${address}/24 trust\n`);
   let server: ChildProcess | undefined;
   let databases = 0;
@@ -93,10 +90,12 @@ export async function startPostgres({ address, prefix = [] }: PostgresOptions = 
   return {
     start,
     stop,
-    async newDatabase() {
+    async newDatabase(template) {
       databases += 1;
       const name = `test_${databases}`;
-      await query(localUrl("postgres"), `create database ${name}`);
+      // A URL without a host is not one to `URL`.
+      const copied = template === undefined ? "" : ` template ${/\w+(?=\?|$)/.exec(template)![0]}`;
+      await query(localUrl("postgres"), `create database ${name}${copied}`);
       return url(name);
     },
     async [Symbol.asyncDispose]() {
