@@ -9,6 +9,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, test } from "node:test";
+import { runSounding } from "../packages/cli/test/run-sounding.ts";
+import { startServer } from "./support/running-server.ts";
 import { repository, serveProcess } from "./support/served-process.ts";
 import { childEnvironment } from "./support/child-environment.ts";
 
@@ -50,7 +52,7 @@ describe("a start that fails", () => {
   });
 
   test("because another Sounding server has the port says so", async () => {
-    await using first = await serveProcess({ SOUNDING_TELEMETRY_ENABLED: "false" });
+    await using first = await startServer();
     const folder = await mkdtemp(join(tmpdir(), "sounding-start-"));
     try {
       const { code, stderr } = await sounding("serve", "--port", new URL(first.url).port, "--data-dir", folder);
@@ -130,7 +132,7 @@ describe("a start that fails", () => {
       const config = join(folder, "sounding.yaml");
       for (const value of ["65", "many"]) {
         await writeFile(config, `server: { workers: ${value} }\n`);
-        const { code, stdout, stderr } = await sounding("config", "check", "--config", config);
+        const { code, stdout, stderr } = await runSounding(["config", "check", "--config", config]);
         assert.notEqual(code, 0);
         assert.match(`${stdout}${stderr}`, /server\.workers is .*; it must be an integer from 1 to 64 or "auto"\./);
       }

@@ -169,7 +169,7 @@ export function reachableUrl({ host, port }: Address): string {
   return `http://${isIPv6(name) ? `[${name}]` : name}:${port}`;
 }
 
-const probeTimeoutMs = 1_000;
+const probeTimeoutMs = 5_000;
 
 async function isSounding({ host, port }: Address): Promise<boolean> {
   try {
