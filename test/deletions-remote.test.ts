@@ -10,6 +10,7 @@ import {
   endUser,
   everyTalk,
   operate,
+  promptCleanup,
   tenantTables,
   untilDeletion,
 } from "./support/deletion-tenants.ts";
@@ -22,7 +23,7 @@ test(
   async (context) => {
     const postgres = await startPostgres();
     context.after(() => postgres[Symbol.asyncDispose]());
-    await using clickhouse = await startRemoteServer();
+    await using clickhouse = await startRemoteServer({ configuration: () => promptCleanup });
     const settings = {
       storage: { database_url: await postgres.newDatabase() },
       telemetry: { sweep_delay_ms: 1000, clickhouse: { url: clickhouse.url, password: remotePassword } },

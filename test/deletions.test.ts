@@ -13,6 +13,7 @@ import {
   everyTalk,
   hourNanos,
   operate,
+  promptCleanup,
   storeOf,
   type TalkName,
   tenantTables,
@@ -51,7 +52,9 @@ describe("deleting data", { timeout: 400_000 }, () => {
   let server: RunningServer;
   let store: ReturnType<typeof storeOf>;
   beforeTests(async (stack) => {
-    server = stack.use(await startServer("telemetry: { sweep_delay_ms: 1000 }", { telemetry: true }));
+    server = stack.use(
+      await startServer("telemetry: { sweep_delay_ms: 1000 }", { telemetry: true, engineConfiguration: promptCleanup }),
+    );
     await untilTelemetryReady(server);
     store = stack.use(storeOf(server));
   });

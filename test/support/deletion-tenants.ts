@@ -183,6 +183,14 @@ function comparable(value: unknown): unknown {
   return Object.fromEntries(members.map(([name, member]) => [name, comparable(member)]));
 }
 
+/** Replaced files are removed each second. By default it is every ten seconds or more, and a deletion waits for it. */
+export const promptCleanup = `<clickhouse><merge_tree>
+  <cleanup_delay_period>1</cleanup_delay_period>
+  <cleanup_delay_period_random_add>0</cleanup_delay_period_random_add>
+  <max_cleanup_delay_period>1</max_cleanup_delay_period>
+</merge_tree></clickhouse>
+`;
+
 /** Polls the receipt until it has the status. */
 export async function untilDeletion(
   server: RunningServer,

@@ -1,5 +1,5 @@
 /** The whole server in this process, on a free port, with a test's configuration and a fresh data directory. */
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startApp } from "../../packages/server/src/app.ts";
@@ -21,6 +21,8 @@ export interface RunningServer extends AsyncDisposable {
 export interface ServerOptions {
   /** Whether the server stores telemetry, which takes a second to start; false if absent. */
   readonly telemetry?: boolean;
+  /** The content of a configuration file of the embedded store's engine, which overrides the store's own. */
+  readonly engineConfiguration?: string;
 }
 
 /** Waits until the server's telemetry store accepts rows and answers queries. */
@@ -33,12 +35,20 @@ export async function untilTelemetryReady({ url }: Pick<RunningServer, "url">): 
 }
 
 /** @param yaml the configuration, except the port, the data directory and `telemetry.enabled` */
-export async function startServer(yaml = "", { telemetry = false }: ServerOptions = {}): Promise<RunningServer> {
+export async function startServer(
+  yaml = "",
+  { telemetry = false, engineConfiguration }: ServerOptions = {},
+): Promise<RunningServer> {
   const directory = await mkdtemp(join(tmpdir(), "sounding-test-"));
   const path = join(directory, "sounding.yaml");
   await writeFile(path, yaml);
   const dataDirectory = join(directory, "data");
   if (telemetry) await copyInitializedStore(dataDirectory);
+  if (engineConfiguration !== undefined) {
+    // The engine merges the files of this folder into `clickhouse.xml`.
+    await mkdir(join(dataDirectory, "telemetry/clickhouse.d"));
+    await writeFile(join(dataDirectory, "telemetry/clickhouse.d/more.xml"), engineConfiguration);
+  }
   const overrides = {
     server: { port: 0 },
     // The store's folder is there before the database is.
