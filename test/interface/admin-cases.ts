@@ -6,6 +6,7 @@ export const adminCases: readonly InterfaceCase[] = [
   {
     name: "an operator key sees the targets of models, and no other key does",
     shows: ["models/targets"],
+    withoutClient: true,
     async run({ facts }) {
       const get = (path: string, key: string): Promise<Response> =>
         fetch(`${facts.url}${path}`, { headers: { authorization: `Bearer ${key}` } });
@@ -23,6 +24,7 @@ export const adminCases: readonly InterfaceCase[] = [
   {
     name: "lists of the admin API have pages, an order and a search",
     shows: ["authentication-and-tenants/pages"],
+    withoutClient: true,
     async run({ facts }) {
       const names = async (query: string): Promise<{ names: string[]; last: string }> => {
         const headers = { authorization: `Bearer ${facts.operatorKey}` };

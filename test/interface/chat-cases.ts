@@ -128,6 +128,7 @@ export const chatCases: readonly InterfaceCase[] = [
   {
     name: "unknown fields and those of extra_body reach the model, and the top level wins",
     shows: ["chat-completion-requests/extra_body", "chat-completion-requests/unknown-fields"],
+    withoutClient: true,
     async run({ facts }) {
       const body = { ...question, top_k: 3, extra_body: { top_k: 9, min_p: 0.1 } };
       const answer = (await (await post(facts, "/v1/chat/completions", body)).json()) as {
@@ -140,6 +141,7 @@ export const chatCases: readonly InterfaceCase[] = [
   {
     name: "the chunks of a stream have the same ID, start with a role and end with a finish reason",
     shows: ["chat-completion-streams/constant-fields", "chat-completion-streams/first-and-last-delta"],
+    withoutClient: true,
     async run({ facts }) {
       for (const model of ["assistant", "sounding-trial"]) {
         const body = { ...question, model, stream: true, max_completion_tokens: 8 };

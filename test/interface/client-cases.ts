@@ -14,6 +14,7 @@ export const clientCases: readonly InterfaceCase[] = [
   {
     name: "both clients have the same operations with the same parameters",
     shows: ["clients/two-modes"],
+    withoutClient: true,
     async run({ facts }) {
       const options = { apiKey: facts.key, baseUrl: facts.url };
       const [one, other] = [new AsyncSounding(options), new Sounding(options)];
@@ -55,6 +56,7 @@ export const clientCases: readonly InterfaceCase[] = [
   {
     name: "every observability endpoint needs a key in the header Authorization",
     shows: ["authentication-and-tenants/bearer-key", "endpoints/post-observability-logs"],
+    withoutClient: true,
     async run({ facts }) {
       const requests = { logs: {}, metrics: { metric: "session_total" }, traces: { trace: "all_traces" } };
       for (const [kind, parameters] of Object.entries(requests)) {
@@ -111,6 +113,7 @@ export const clientCases: readonly InterfaceCase[] = [
   {
     name: "the contract describes streams and no webhooks",
     shows: ["endpoints/no-webhooks"],
+    withoutClient: true,
     async run({ facts }) {
       const document = (await (await fetch(`${facts.url}/openapi.json`)).json()) as Record<string, unknown>;
       assert.match(String(document["openapi"]), /^3\.1\./);

@@ -13,10 +13,12 @@ const { facts } = service;
 const runners = await runnersFor(new URL("./all-cases.ts", import.meta.url), { ...facts, facts });
 
 describe("every case of docs/reference/interface.md", { timeout: 1_200_000 }, () => {
-  for (const { name, needsRecognizer } of allCases) {
+  for (const { name, needsRecognizer, withoutClient } of allCases) {
     const skip = needsRecognizer === true && !facts.hasRecognizer && "needs pocketsphinx";
-    for (const { mode, run } of runners) {
-      test(`${name} (${mode} client)`, { skip }, async () => assert.equal(await run(name), undefined));
+    for (const { mode, run } of withoutClient ? runners.slice(0, 1) : runners) {
+      test(`${name} (${withoutClient ? "no" : mode} client)`, { skip }, async () =>
+        assert.equal(await run(name), undefined),
+      );
     }
   }
 });

@@ -38,6 +38,7 @@ export const lokiCases: readonly InterfaceCase[] = [
   {
     name: "Loki's query_range returns streams of entries or a matrix, of the own organization only",
     shows: ["loki-s-api/range-queries", "loki-s-api/stream-labels"],
+    withoutClient: true,
     async run({ facts }) {
       const { data, status } = await queryRange(facts, selector);
       assert.deepEqual([status, data.resultType], ["success", "streams"]);
@@ -55,6 +56,7 @@ export const lokiCases: readonly InterfaceCase[] = [
   {
     name: "Loki's clients can have labels separated by where they came from",
     shows: ["loki-s-api/categorized-labels"],
+    withoutClient: true,
     async run({ facts }) {
       const query = '{project_name="detailed"}';
       const separated = await queryRange(facts, query, { "x-loki-response-encoding-flags": "categorize-labels" });
@@ -69,6 +71,7 @@ export const lokiCases: readonly InterfaceCase[] = [
   {
     name: "an error of Loki's API has a message and the HTTP status",
     shows: ["errors/errors-of-loki-s-api"],
+    withoutClient: true,
     async run({ facts }) {
       const headers = { authorization: `Bearer ${facts.key}` };
       const paths = { "query_range?query=%7B": 400, nothing: 404 };
@@ -84,6 +87,7 @@ export const lokiCases: readonly InterfaceCase[] = [
   {
     name: "a live tail begins with the newest entries",
     shows: ["loki-s-api/live-tail"],
+    withoutClient: true,
     async run({ facts }) {
       const parameters = new URLSearchParams({ query: selector, start: "1", limit: "1" });
       const socket = new WebSocket(`${facts.url.replace("http", "ws")}/loki/api/v1/tail?${parameters.toString()}`, {

@@ -159,6 +159,7 @@ export const speechCases: readonly InterfaceCase[] = [
   {
     name: "a streamed WAV has no sizes, a batch WAV has the true ones, and a header reports the rate",
     shows: ["speech-requests/stream", "speech-responses/sizes-in-wav-headers", "speech-responses/sample-rate-header"],
+    withoutClient: true,
     async run({ facts }) {
       const [batch, streamed] = [await post(facts, path, spoken), await post(facts, path, { ...spoken, stream: true })];
       const wavs = [Buffer.from(await batch.arrayBuffer()), Buffer.from(await streamed.arrayBuffer())] as const;
@@ -174,6 +175,7 @@ export const speechCases: readonly InterfaceCase[] = [
   {
     name: "OpenAI's model names are answered on this machine, and a header reports by which model",
     shows: ["models/default-audio-models", "speech-responses/model-header"],
+    withoutClient: true,
     async run({ facts }) {
       for (const model of ["tts-1", "tts-1-hd", "gpt-4o-mini-tts", "flite"]) {
         const response = await post(facts, path, { ...spoken, model, voice: "alloy" });
@@ -184,6 +186,7 @@ export const speechCases: readonly InterfaceCase[] = [
   {
     name: "stream_format sse sends OpenAI's events",
     shows: ["speech-responses/openai-events"],
+    withoutClient: true,
     async run({ facts }) {
       const params = { ...spoken, response_format: "pcm" };
       const events = (await dataOf(await post(facts, path, { ...params, stream_format: "sse" })))

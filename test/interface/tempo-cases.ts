@@ -18,6 +18,7 @@ export const tempoCases: readonly InterfaceCase[] = [
   {
     name: "a trace is found by its ID in both versions of Tempo's API, in JSON and protobuf; others' traces are not",
     shows: ["tempo-s-api/trace-by-id"],
+    withoutClient: true,
     async run({ facts }) {
       const { batches } = (await (await get(facts, `/api/traces/${facts.traceId}`)).json()) as { batches: unknown[] };
       const second = (await (await get(facts, `/api/v2/traces/${facts.traceId}`)).json()) as Record<string, unknown>;
@@ -34,6 +35,7 @@ export const tempoCases: readonly InterfaceCase[] = [
   {
     name: "TraceQL and Tempo's older parameters search the organization's traces",
     shows: ["tempo-s-api/search"],
+    withoutClient: true,
     async run({ facts }) {
       const found = await search(facts, { q: '{ name =~ ".*planner" && resource.service.name != nil }', limit: "100" });
       assert.ok(found.includes(facts.traceId));
@@ -47,6 +49,7 @@ export const tempoCases: readonly InterfaceCase[] = [
   {
     name: "TraceQL metrics are evaluated at each step of a range, or once",
     shows: ["tempo-s-api/metrics-of-spans"],
+    withoutClient: true,
     async run({ facts }) {
       const at = Number(BigInt(facts.atUnixNano) / 1_000_000_000n);
       const parameters = new URLSearchParams({
@@ -71,6 +74,7 @@ export const tempoCases: readonly InterfaceCase[] = [
   {
     name: "tag names are listed by scope or together, and values with their types or as text",
     shows: ["tempo-s-api/tag-names", "tempo-s-api/tag-values"],
+    withoutClient: true,
     async run({ facts }) {
       const read = async (path: string) => (await (await get(facts, path)).json()) as Record<string, unknown[]>;
       const { scopes } = await read("/api/v2/search/tags");
@@ -86,6 +90,7 @@ export const tempoCases: readonly InterfaceCase[] = [
   {
     name: "errors under /tempo are texts, unknown paths and methods included",
     shows: ["errors/errors-of-tempo-s-api"],
+    withoutClient: true,
     async run({ facts }) {
       for (const [path, status] of [
         ["/api/search?q=%7B", 400],

@@ -290,6 +290,7 @@ const cases: readonly InterfaceCase[] = [
   {
     name: "lists and objects are read from JSON and from repeated fields, and a stream ends with [DONE]",
     shows: ["transcription-requests/form-encodings", "transcription-events/end-of-stream"],
+    withoutClient: true,
     async run({ facts }) {
       const send = async (fields: readonly (readonly [string, string])[]): Promise<Response> => {
         const form = new FormData();
