@@ -17,6 +17,7 @@ import { runOn } from "./programs.ts";
 import { chirp, cut } from "./signals.ts";
 import { chunk, formatChunk, read, riff } from "./wav-files.ts";
 import { needs } from "../../../../test/support/needs.ts";
+import { propertyRuns } from "../../../../test/support/property-runs.ts";
 
 const seconds = 4;
 const encoder = await createEncoder({ format: "opus", sampleRate: 24_000, stream: false });
@@ -128,7 +129,7 @@ describe("a recording that its decoder cannot finish", () => {
   });
 
   test("does not disturb one that is decoded concurrently", async () => {
-    await using pool = createPool();
+    await using pool = createPool({ limits: { ...decoderLimits, stallCpuMs: 1_000 } });
     const gate = Promise.withResolvers<void>();
     const half = Math.round(goodOgg.length * 0.75);
     const slow = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
@@ -145,11 +146,12 @@ describe("a recording that its decoder cannot finish", () => {
 });
 
 describe("FLAC that expands without bound", () => {
-  // 9 kB, 14 minutes.
-  const bomb = silentFlac({ frames: 580, channels: 1 });
+  // 5 kB, 7 minutes.
+  const frames = 290;
+  const bomb = silentFlac({ frames, channels: 1 });
 
   test("arrives in small pieces, on demand, and never blocks the server", async () => {
-    assert.ok(bomb.length < 10_000);
+    assert.ok(bomb.length < 5_000);
     await using pool = createPool();
     await secondsOf(pool, goodOgg);
     const before = process.memoryUsage().arrayBuffers;
@@ -163,7 +165,7 @@ describe("FLAC that expands without bound", () => {
         buffered = Math.max(buffered, process.memoryUsage().arrayBuffers - before);
       }
     });
-    assert.equal(input!.heardSeconds, (580 * 65_535) / 44_100);
+    assert.equal(input!.heardSeconds, (frames * 65_535) / 44_100);
     assert.ok(most <= 16_384, `${most} samples`);
     assert.ok(buffered < 32 * 2 ** 20, `${buffered} bytes`);
     assert.ok(hold < 50, `${hold} ms`);
@@ -287,13 +289,14 @@ describe("any random mutation of a file is read or refused with an AppError", ()
     ["WebM", "-c:a libopus -f webm"],
     ["MP4", "-c:a libopus -movflags frag_keyframe+empty_moov -f mp4"],
   ];
+  const pool = createPool();
+  after(() => pool.close());
   for (const [name, options] of kinds) {
     test(name, { skip }, async () => {
-      await using pool = createPool();
       const good = runOn(wave, "wav", `ffmpeg -v error -i {} ${options} -`);
       const random = randomNumbers(name.length);
       const outcomes = { read: 0, refused: 0 };
-      for (let turn = 0; turn < 100; turn += 1) {
+      for (let turn = 0; turn < propertyRuns(100); turn += 1) {
         try {
           await secondsOf(pool, spoilt(good, random));
           outcomes.read += 1;
@@ -302,7 +305,7 @@ describe("any random mutation of a file is read or refused with an AppError", ()
           outcomes.refused += 1;
         }
       }
-      assert.ok(outcomes.read > 2, JSON.stringify(outcomes));
+      assert.ok(outcomes.read > 0 && outcomes.refused > 0, JSON.stringify(outcomes));
       assert.ok(Math.abs((await secondsOf(pool, good)) - 1) < 0.1);
     });
   }

@@ -64,13 +64,15 @@ export function cut<Piece extends Float32Array | Uint8Array>(whole: Piece, lengt
 
 /** By how many samples `heard` lags behind the chirp that was played, from -1 500 to 1 500. */
 export function chirpLag(heard: Float32Array, sampleRate: number, seconds: number): number {
+  const most = 1_500;
+  const end = Math.min(heard.length, 12_000);
+  // Ten million sines if each lag computed its own.
+  const played = Float64Array.from({ length: end + 2 * most }, (_, at) => chirpAt((at - most) / sampleRate, seconds));
   let best = -Infinity;
   let bestLag = 0;
-  for (let lag = -1500; lag <= 1500; lag += 1) {
+  for (let lag = -most; lag <= most; lag += 1) {
     let likeness = 0;
-    for (let index = 2000; index < Math.min(heard.length, 12_000); index += 3) {
-      likeness += (heard[index] ?? 0) * chirpAt((index - lag) / sampleRate, seconds);
-    }
+    for (let index = 2000; index < end; index += 3) likeness += heard[index]! * played[index - lag + most]!;
     if (likeness > best) {
       best = likeness;
       bestLag = lag;

@@ -1,8 +1,9 @@
 /** A running server serves what is in the folder of its model files, and stops when it is removed. */
 import assert from "node:assert/strict";
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
+import { beforeEachTest, beforeTests } from "../../../../test/support/hooks.ts";
 import { startServer, type RunningServer } from "../../../../test/support/running-server.ts";
 import { trialModelBytes } from "../../src/engines/llama-cpp/trial/trial-model.ts";
 import { writeTinyRecognizer } from "../sherpa-onnx/tiny-recognizer.ts";
@@ -22,9 +23,11 @@ interface Listed {
 const list = async (server: RunningServer): Promise<readonly Listed[]> =>
   ((await (await server.call("/v1/models")).json()) as { data: Listed[] }).data;
 
-/** Models of files: those of the engines that exist for one file. */
+/** Those of the engines that exist for one file. */
+const isOfFile = ({ engine }: Listed): boolean => /^(?:llama-cpp|sherpa-onnx)$/.test(engine);
+
 const fromFiles = async (server: RunningServer): Promise<string[]> =>
-  (await list(server)).filter(({ engine }) => /^(?:llama-cpp|sherpa-onnx)$/.test(engine)).map(({ id }) => id);
+  (await list(server)).filter(isOfFile).map(({ id }) => id);
 
 /** Lists until it is so; the test runner's limit ends a wait for something that never happens. */
 async function until(
@@ -57,8 +60,19 @@ const ask = (server: RunningServer, model: string, stream = false) =>
   });
 
 describe("model files", () => {
+  let server: RunningServer;
+  beforeTests(async (stack) => {
+    server = stack.use(await startServer());
+  });
+  beforeEachTest((stack) => {
+    stack.defer(async () => {
+      const folder = join(server.dataDirectory, "models");
+      for (const name of await readdir(folder)) await rm(join(folder, name), { recursive: true });
+      await until(server, (models) => !models.some(isOfFile));
+    });
+  });
+
   test("are served without configuration and without a restart, and no longer once they are removed", async () => {
-    await using server = await startServer();
     assert.deepEqual(await fromFiles(server), []);
     await put(server, "owner/repository/small-q4.gguf", gguf);
     await writeTinyVoice(join(server.dataDirectory, "models/owner/vits-tiny"));
@@ -86,7 +100,6 @@ describe("model files", () => {
   });
 
   test("that are removed do not end the calls that use them", async () => {
-    await using server = await startServer();
     const path = await put(server, "leaving.gguf", gguf);
     await until(server, has("leaving"));
     const response = await ask(server, "leaving", true);
@@ -97,7 +110,6 @@ describe("model files", () => {
   });
 
   test("that cannot be used are no models, and the others are served", async () => {
-    await using server = await startServer();
     await put(server, "broken.gguf", Buffer.from("GGUF, but not really a model"));
     await put(server, "half.gguf", gguf.subarray(0, gguf.length / 2));
     await put(server, "weights.safetensors", Buffer.alloc(100));
@@ -112,7 +124,6 @@ describe("model files", () => {
   });
 
   test("whose weights are unreadable fail their own calls, and say so in the list", async () => {
-    await using server = await startServer();
     const damaged = Buffer.from(gguf);
     // An architecture that the library does not know.
     damaged.write("mamma", damaged.indexOf("general.architecture") + "general.architecture".length + 12, "latin1");
@@ -126,7 +137,6 @@ describe("model files", () => {
   });
 
   test("of the same name are told apart by their folders", async () => {
-    await using server = await startServer();
     await put(server, "one/repository/model.gguf", gguf);
     await until(server, has("model"));
     await put(server, "two/repository/model.gguf", gguf);
@@ -137,6 +147,19 @@ describe("model files", () => {
     assert.equal((await ask(server, "two/repository/model")).status, 200);
   });
 
+  test("that are replaced are loaded again", async () => {
+    const path = await put(server, "changing.gguf", gguf);
+    await until(server, has("changing"));
+    assert.equal((await ask(server, "changing")).status, 200);
+    await until(server, (all) => all.find(({ id }) => id === "changing")?.state === "ready");
+    await writeFile(`${path}.tmp`, trialModelBytes("emoji"));
+    await rename(`${path}.tmp`, path);
+    await until(server, (all) => all.find(({ id }) => id === "changing")?.state === "not_loaded");
+    assert.equal((await ask(server, "changing")).status, 200);
+  });
+});
+
+describe("model files with a configuration", () => {
   test("that the configuration names are served as configured only", async () => {
     await using server = await startServer(`
 engines:
@@ -155,18 +178,6 @@ aliases:
       assert.ok(engines.includes(expected), `${expected} in ${engines.join()}`);
     assert.ok(!engines.some((each) => each.startsWith("given")));
     assert.equal((await ask(server, "short")).status, 200);
-  });
-
-  test("that are replaced are loaded again", async () => {
-    await using server = await startServer();
-    const path = await put(server, "changing.gguf", gguf);
-    await until(server, has("changing"));
-    assert.equal((await ask(server, "changing")).status, 200);
-    await until(server, (all) => all.find(({ id }) => id === "changing")?.state === "ready");
-    await writeFile(`${path}.tmp`, trialModelBytes("emoji"));
-    await rename(`${path}.tmp`, path);
-    await until(server, (all) => all.find(({ id }) => id === "changing")?.state === "not_loaded");
-    assert.equal((await ask(server, "changing")).status, 200);
   });
 
   test("are not served if the configuration says so", async () => {

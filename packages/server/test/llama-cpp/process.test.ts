@@ -9,11 +9,15 @@ import { createInterface } from "node:readline";
 import { describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { silentLogger } from "../../src/logger.ts";
 import { createLlamaCppEngine, trialEngineSettings } from "../../src/engines/llama-cpp/engine.ts";
-import { callOf, contentOf, startTrialEngine } from "./trial-engine.ts";
+import { callOf, contentOf, startTrialEngine, type TrialEngine } from "./trial-engine.ts";
 import { childProcesses } from "../../../../test/support/child-processes.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 import { onlyOnLinux } from "../../../../test/support/needs.ts";
+import { propertyRuns } from "../../../../test/support/property-runs.ts";
 
 /** Processes of models that this process, or the given one, started. */
 function modelProcesses(parent?: number): number[] {
@@ -106,34 +110,35 @@ describe("the process of a model", () => {
       await trial.close();
     }
   });
+});
+
+describe("a process that stays", () => {
+  let trial: TrialEngine;
+  beforeTests(async (stack) => {
+    trial = await startTrialEngine("default", { parallel: 4, queue_limit: 100 });
+    stack.defer(() => trial.close());
+  });
 
   test("serves many concurrent calls and loses none", async () => {
-    const trial = await startTrialEngine("default", { parallel: 4, queue_limit: 100 });
-    try {
-      const completions = await Promise.all(Array.from({ length: 60 }, (_, seed) => trial.complete({ seed })));
-      const alone = await trial.complete({ seed: 17 });
-      assert.equal(contentOf(completions[17]!), contentOf(alone));
-      assert.ok(completions.every(({ choices }) => choices[0]?.finish_reason === "stop"));
-    } finally {
-      await trial.close();
-    }
+    const calls = Array.from({ length: propertyRuns(60) }, (_, seed) => trial.complete({ seed }));
+    const completions = await Promise.all(calls);
+    const alone = await trial.complete({ seed: 17 });
+    assert.equal(contentOf(completions[17]!), contentOf(alone));
+    assert.ok(completions.every(({ choices }) => choices[0]?.finish_reason === "stop"));
   });
 
   test("leaves the server's memory unchanged", async () => {
-    const trial = await startTrialEngine();
-    try {
-      const round = async (): Promise<void> => {
-        for (let batch = 0; batch < 10; batch++)
-          await Promise.all(Array.from({ length: 30 }, () => trial.complete({ max_tokens: 4 })));
-      };
-      await round();
-      const before = process.memoryUsage().heapUsed;
-      for (let count = 0; count < 4; count++) await round();
-      const grownMiB = (process.memoryUsage().heapUsed - before) / 2 ** 20;
-      assert.ok(grownMiB < 24, `${grownMiB.toFixed(1)} MiB more after 1200 calls`);
-    } finally {
-      await trial.close();
-    }
+    setFlagsFromString("--expose-gc");
+    const collectGarbage = runInNewContext("gc") as () => void;
+    const round = () => Promise.all(Array.from({ length: 30 }, () => trial.complete({ max_tokens: 4 })));
+    await round();
+    collectGarbage();
+    const before = process.memoryUsage().heapUsed;
+    const rounds = propertyRuns(40);
+    for (let count = 0; count < rounds; count++) await round();
+    collectGarbage();
+    const grownKiB = (process.memoryUsage().heapUsed - before) / 2 ** 10 / (30 * rounds);
+    assert.ok(grownKiB < 4, `${grownKiB.toFixed(1)} KiB more for each call`);
   });
 });
 

@@ -13,6 +13,7 @@ import type { SpeechCall, SpeechPiece } from "../../src/engines/engine.ts";
 import { awkwardTexts } from "../speech/awkward-texts.ts";
 import { modelProcesses, speechCall, startTestEngine, until, type TestEngine } from "./test-engine.ts";
 import { signSamples, tinyVoiceRate, unspeakable, writeTinyVoice, type TinyVoiceOptions } from "./tiny-voice.ts";
+import { beforeTests } from "../../../../test/support/hooks.ts";
 import { onlyOnLinux } from "../../../../test/support/needs.ts";
 
 function startVoice(options: TinyVoiceOptions = {}, settings: object = {}): Promise<TestEngine> {
@@ -45,9 +46,13 @@ function isRunning(pid: number): boolean {
 
 const mibs = (bytes: number): number => Math.round(bytes / 2 ** 20);
 
-describe("speech by sherpa-onnx", () => {
+describe("a voice of sherpa-onnx", () => {
+  let voice: TestEngine;
+  beforeTests(async (stack) => {
+    voice = stack.use(await startVoice());
+  });
+
   test("a text is spoken phrase by phrase, and its words are located in the audio", async () => {
-    await using voice = await startVoice();
     const input = "Hello there. This is a somewhat longer sentence, it goes on and on.";
     const pieces = await speak(voice, input);
     assert.equal(pieces.length, 2);
@@ -69,7 +74,6 @@ describe("speech by sherpa-onnx", () => {
   });
 
   test("speed changes the length over the whole range, and keeps the pitch", async () => {
-    await using voice = await startVoice();
     const whole = await speak(voice, "aaaaaaaaaaaaaaaaaaaa");
     for (const speed of [0.25, 0.5, 1.5, 2, 4]) {
       const pieces = await speak(voice, "aaaaaaaaaaaaaaaaaaaa", { speed });
@@ -79,6 +83,42 @@ describe("speech by sherpa-onnx", () => {
     }
   });
 
+  test("awkward texts are spoken, and unpronounceable parts are silent", async () => {
+    for (const input of ["", " ", "日本語", "…", "\u0000\uD800", ...awkwardTexts]) {
+      if (input.includes(unspeakable)) continue;
+      const pieces = await speak(voice, input);
+      assert.ok(pieces.length > 0, input);
+      for (const { offset, length } of pieces.flatMap(({ marks }) => marks)) {
+        assert.ok(length > 0 && offset >= 0 && offset + length <= input.length, input);
+      }
+    }
+    await assert.rejects(speak(voice, "Hi.", { instructions: "Sing." }), { code: "unsupported_parameter" });
+  });
+
+  test("a text that crashes the library fails only its call, and a new process speaks the next one", async () => {
+    await speak(voice, "Hi.");
+    const [before] = modelProcesses();
+    await assert.rejects(speak(voice, `All ${unspeakable} now.`), { code: "upstream_failed" });
+    assert.equal((await speak(voice, "Hi.")).length, 1);
+    assert.notEqual(modelProcesses()[0], before);
+  });
+
+  test("a long text needs no more memory than a short one", async () => {
+    const model = voice.engine.speech!("tiny")!;
+    let seconds = 0;
+    let most = 0;
+    const before = process.memoryUsage().rss;
+    for await (const piece of model.speak(speechCall("It is a long way to go from here. ".repeat(500)))) {
+      seconds += piece.samples.length / piece.sampleRate;
+      most = Math.max(most, process.memoryUsage().rss - before);
+    }
+    assert.ok(seconds > 900, `${seconds} s`);
+    // All samples of it take more.
+    assert.ok(most < 50 * 2 ** 20, `${mibs(most)} MiB more`);
+  });
+});
+
+describe("speech by sherpa-onnx", () => {
   test("a model's speakers are voices, under their numbers or configured names", async () => {
     await using numbered = await startVoice({ speakers: 3 });
     const voices = await numbered.engine.speech!("tiny")!.voices(new AbortController().signal);
@@ -111,28 +151,6 @@ describe("speech by sherpa-onnx", () => {
       { name: "af_bella", speaker: 0, languages: ["en-US"], gender: "female" },
       { name: "zm_yunxi", speaker: 1, languages: ["zh-CN"], gender: "male" },
     ]);
-  });
-
-  test("awkward texts are spoken, and unpronounceable parts are silent", async () => {
-    await using voice = await startVoice();
-    for (const input of ["", " ", "日本語", "…", "\u0000\uD800", ...awkwardTexts]) {
-      if (input.includes(unspeakable)) continue;
-      const pieces = await speak(voice, input);
-      assert.ok(pieces.length > 0, input);
-      for (const { offset, length } of pieces.flatMap(({ marks }) => marks)) {
-        assert.ok(length > 0 && offset >= 0 && offset + length <= input.length, input);
-      }
-    }
-    await assert.rejects(speak(voice, "Hi.", { instructions: "Sing." }), { code: "unsupported_parameter" });
-  });
-
-  test("a text that crashes the library fails only its call, and a new process speaks the next one", async () => {
-    await using voice = await startVoice();
-    await speak(voice, "Hi.");
-    const [before] = modelProcesses();
-    await assert.rejects(speak(voice, `All ${unspeakable} now.`), { code: "upstream_failed" });
-    assert.equal((await speak(voice, "Hi.")).length, 1);
-    assert.notEqual(modelProcesses()[0], before);
   });
 
   test("callers' texts never reach the log", async () => {
@@ -215,20 +233,6 @@ describe("speech by sherpa-onnx", () => {
     leaving.abort(new Error("left"));
     await left;
     await until(() => messages.includes("model unloaded after being idle"));
-  });
-
-  test("a long text needs no more memory than a short one", async () => {
-    await using voice = await startVoice();
-    const model = voice.engine.speech!("tiny")!;
-    let seconds = 0;
-    let most = 0;
-    const before = process.memoryUsage().rss;
-    for await (const piece of model.speak(speechCall("It is a long way to go from here. ".repeat(1_000)))) {
-      seconds += piece.samples.length / piece.sampleRate;
-      most = Math.max(most, process.memoryUsage().rss - before);
-    }
-    assert.ok(seconds > 1_000, `${seconds} s`);
-    assert.ok(most < 100 * 2 ** 20, `${mibs(most)} MiB more`);
   });
 
   test("a model's process gets none of the server's keys, only the library paths", { skip: onlyOnLinux }, async (t) => {

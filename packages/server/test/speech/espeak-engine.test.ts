@@ -15,6 +15,7 @@ import { assertMarks } from "./assert-marks.ts";
 import { awkwardTexts } from "./awkward-texts.ts";
 import { withoutPackage } from "./local-engines.ts";
 import { needs } from "../../../../test/support/needs.ts";
+import { isThorough } from "../../../../test/support/property-runs.ts";
 import { childProcesses } from "../../../../test/support/child-processes.ts";
 
 const parts = { logger: silentLogger };
@@ -133,7 +134,9 @@ describe("the package of espeak-ng", { skip: withoutPackage }, () => {
 
   test("has a voice behind every name", async () => {
     const model = engine.speech!("espeak-ng")!;
-    for (const { name } of (await model.voices(new AbortController().signal))!.filter((_, index) => index % 9 === 0)) {
+    const voices = (await model.voices(new AbortController().signal))!;
+    const step = isThorough ? 1 : 36;
+    for (const { name } of voices.filter((_, index) => index % step === 0)) {
       assert.ok(seconds(await Array.fromAsync(model.speak(call("1", { voice: name })))) > 0.05, name);
     }
     await assert.rejects(Array.fromAsync(model.speak(call("1", { voice: "nobody" }))), { code: "invalid_request" });

@@ -11,6 +11,7 @@ import { runOn } from "../audio/programs.ts";
 import { fliteEngineSettings } from "./engine-settings.ts";
 import { decode, probe } from "./decoders.ts";
 import { needs } from "../../../../test/support/needs.ts";
+import { isThorough } from "../../../../test/support/property-runs.ts";
 
 const engine = createFliteEngine("flite", { ...fliteEngineSettings, preload: false }, { logger: silentLogger });
 const server = await startTestSpeech({ engines: [engine], voices: { narrator: ["nobody", "rms"] } });
@@ -42,13 +43,18 @@ describe("formats", { skip: needs("ffmpeg") }, () => {
   const types = { wav: "audio/wav", mp3: "audio/mpeg", pcm: "audio/pcm", opus: "audio/ogg; codecs=opus" } as const;
   const codecs = { wav: "pcm_s16le", mp3: "mp3", opus: "opus" } as const;
 
-  for (const format of ["wav", "mp3", "opus", "pcm"] as const) {
-    for (const rate of [8_000, 16_000, 22_050, 24_000, 44_100, 48_000]) {
+  // The voice that takes a fifth of the others' time.
+  const quick = { ...spoken, voice: "kal16" };
+  const short = { ...quick, input: "Hello there." };
+
+  for (const rate of [8_000, 16_000, 22_050, 24_000, 44_100, 48_000]) {
+    let pcm: Buffer;
+    for (const format of ["pcm", "wav", "mp3", "opus"] as const) {
       test(`${format} at ${rate} Hz has the correct type, rate and length, batch and streamed`, async () => {
-        const pcm = await bytesOf(await server.post({ ...spoken, response_format: "pcm", sample_rate: rate }));
-        // Each decoder is a process: both deliveries are decoded at one rate, the others in rotation.
+        pcm ??= await bytesOf(await server.post({ ...short, response_format: "pcm", sample_rate: rate }));
+        // Each decoder is a process: both deliveries are decoded at one rate, some of the others in rotation.
         for (const stream of rate === 24_000 ? [false, true] : [rate % 2_000 === 0]) {
-          const response = await server.post({ ...spoken, response_format: format, sample_rate: rate, stream });
+          const response = await server.post({ ...short, response_format: format, sample_rate: rate, stream });
           assert.equal(response.headers.get("content-type"), types[format]);
           assert.equal(response.headers.get("x-sample-rate"), String(rate));
           const audio = await bytesOf(response);
@@ -58,9 +64,11 @@ describe("formats", { skip: needs("ffmpeg") }, () => {
           }
           const { codec_name: codec, sample_rate: found, channels } = probe(audio);
           assert.deepEqual([codec, Number(found), channels], [codecs[format], format === "opus" ? 48_000 : rate, 1]);
+          if (!isThorough && ![8_000, 24_000, 44_100].includes(rate)) continue;
           const seconds = decode(audio, rate).length / rate;
-          // A streamed MP3 cannot mark its end, so its last frames are padded.
-          const tolerance = format === "mp3" && stream ? 0.15 : 0.02;
+          // A streamed MP3 cannot mark its end, and ffmpeg does not find the mark of a whole one that it reads from a pipe.
+          const frame = (rate > 24_000 ? 1_152 : 576) / rate;
+          const tolerance = format === "mp3" ? frame + (stream ? 0.15 : 0) : 0.02;
           assert.ok(
             Math.abs(seconds - pcm.length / 2 / rate) < tolerance,
             `${seconds} s, not ${pcm.length / 2 / rate} s`,
@@ -80,7 +88,7 @@ describe("formats", { skip: needs("ffmpeg") }, () => {
 
   for (const format of ["wav", "mp3", "opus"] as const) {
     test(`${format} decodes to the same samples batch and streamed, without clicks between pieces`, async () => {
-      const long = { ...spoken, input: `${text} `.repeat(3), response_format: format, sample_rate: 24_000 };
+      const long = { ...quick, input: `${text} `.repeat(3), response_format: format, sample_rate: 24_000 };
       const whole = decode(await bytesOf(await server.post(long)), 24_000);
       const streamed = decode(await bytesOf(await server.post({ ...long, stream: true })), 24_000);
       // A player trims an MP3's initial silence only if a header declares it, which a stream cannot have.
@@ -101,7 +109,7 @@ describe("formats", { skip: needs("ffmpeg") }, () => {
   ] as const) {
     test(`streamed ${format} is accepted by ${program}`, { skip: needs(software) }, async () => {
       for (const rate of [8_000, 22_050, 48_000]) {
-        const streamed = { ...spoken, response_format: format, sample_rate: rate, stream: true };
+        const streamed = { ...quick, response_format: format, sample_rate: rate, stream: true };
         const printed = runOn(await bytesOf(await server.post(streamed)), format, command).toString();
         if (format === "opus") assert.match(printed, /Playback length: 0m:0[2-5]/);
       }
