@@ -95,7 +95,7 @@ interface Load {
   end(): Promise<void>;
 }
 
-const paceMs = 20;
+const paceMs = 50;
 
 /** Sends calls, exports and queries, one of each at a time, until it is ended. */
 function startLoad(url: string, key: string): Load {

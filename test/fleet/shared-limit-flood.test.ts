@@ -10,15 +10,15 @@ import { startPostgres } from "../../packages/server/test/tenancy/postgres-serve
 import { answerEcho, chat, configurationFor, createKey, operatorKey, serveMember, type FleetServer } from "./fleet.ts";
 import { needs } from "../support/needs.ts";
 
-const limit = 600;
+const limit = 240;
 const tolerance = 5;
 const minuteMs = 60_000;
 /** How long the calls that are admitted are counted. */
-const countedMs = 12_000;
+const countedMs = 10_000;
 const servers = ["a", "b", "c", "d"];
 const connectionsPerServer = 2;
 /** Each connection still asks several times as often as the whole limit allows; faster refusals would only take the processor. */
-const pauseAfterRefusalMs = 40;
+const pauseAfterRefusalMs = 100;
 
 interface Flood {
   /** The number of calls that were admitted and that each server refused, so far. */

@@ -169,7 +169,15 @@ const gets: readonly (readonly [path: string, query: Readonly<Record<string, str
   ["/loki/api/v1/query_range", { ...window, query: '{service_name="shop"} |= "zwei"', limit: "10" }],
   ["/prometheus/api/v1/labels", window],
   ["/prometheus/api/v1/label/__name__/values", window],
-  ["/prometheus/api/v1/series", { ...window, "match[]": '{service_name="shop"}' }],
+  // Some names of each kind: without a name, it would read all metrics over spans, as the list of labels does.
+  [
+    "/prometheus/api/v1/series",
+    {
+      ...window,
+      "match[]":
+        '{service_name="shop", __name__=~"(?:queue|request|response|wait)_.*|target_info|inference_requests_total"}',
+    },
+  ],
   ["/prometheus/api/v1/metadata", {}],
   ["/prometheus/api/v1/query_exemplars", { ...window, query: "request_duration_seconds_bucket" }],
   ...['{__name__=~"queue.*"}', "request_duration_seconds_bucket", "response_size_bytes", "wait_seconds"].map(
