@@ -3,15 +3,13 @@ import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { runnersFor } from "../packages/client/test/both-modes.ts";
 import type { modeCases } from "./support/client-cases.ts";
+import { needs } from "./support/needs.ts";
 import { startServer, untilTelemetryReady } from "./support/running-server.ts";
 
 const server = await startServer("", { telemetry: true });
 after(() => server[Symbol.asyncDispose]());
 await untilTelemetryReady(server);
 const runners = await runnersFor(new URL("./support/client-cases.ts", import.meta.url), server);
-
-const transcribers = await server.call("/v1/models?capability=transcription");
-const transcribes = ((await transcribers.json()) as { data: unknown[] }).data.length > 0;
 
 const badRequest = (param: string): object => ({
   name: "BadRequestError",
@@ -52,7 +50,7 @@ const outcomes: Record<keyof typeof modeCases, unknown> = {
 for (const { mode, run } of runners) {
   describe(`the ${mode} client and the real server`, { timeout: 120_000 }, () => {
     for (const [name, outcome] of Object.entries(outcomes)) {
-      const skip = name === "transcribes what it speaks" && !transcribes && "needs pocketsphinx";
+      const skip = name === "transcribes what it speaks" && needs("pocketsphinx");
       test(name, { skip }, async () => assert.deepEqual(await run(name), outcome));
     }
   });

@@ -85,12 +85,6 @@ interface ShellOptions {
   readonly secret?: string;
 }
 
-/** Whether this machine has a transcription engine. */
-async function transcribes(server: RunningServer): Promise<boolean> {
-  const models = await server.call("/v1/models?capability=transcription");
-  return ((await models.json()) as { data: unknown[] }).data.length > 0;
-}
-
 /** Runs code in a shell with the command `sounding` and the names of the examples pointing to the test's server. */
 async function inShell(
   code: string,
@@ -185,15 +179,18 @@ test("an example for the shell runs: docs/speech/README.md: the command", async 
   assert.match(await inShell(`${block!.code}\ntest -s hello.mp3`, server), /word +world$/m);
 });
 
-test("an example for the shell runs: docs/transcription/README.md: the command", async (context) => {
-  await using server = await startServer();
-  if (!(await transcribes(server))) return context.skip("needs pocketsphinx");
-  const block = (await examplesOf("docs/transcription/README.md")).find(({ code }) =>
-    code.includes("sounding transcribe"),
-  );
-  const spoken = "sounding speak --voice rms -o talk.wav 'A fathom is six feet.'";
-  assert.match(await inShell(`${spoken}\n${block!.code}`, server), /^1\n00:00:.* --> .*\n.*six feet/);
-});
+test(
+  "an example for the shell runs: docs/transcription/README.md: the command",
+  { skip: needs("pocketsphinx") },
+  async () => {
+    await using server = await startServer();
+    const block = (await examplesOf("docs/transcription/README.md")).find(({ code }) =>
+      code.includes("sounding transcribe"),
+    );
+    const spoken = "sounding speak --voice rms -o talk.wav 'A fathom is six feet.'";
+    assert.match(await inShell(`${spoken}\n${block!.code}`, server), /^1\n00:00:.* --> .*\n.*six feet/);
+  },
+);
 
 describe("an example of transcription runs", { skip: needs("curl", "pocketsphinx") }, () => {
   const file = `curl --silent "$SOUNDING_BASE_URL/v1/audio/speech" -H "Authorization: Bearer $SOUNDING_API_KEY" -o hello.mp3 \\
@@ -234,9 +231,8 @@ describe("an example in TypeScript runs", () => {
     assert.ok(files.length >= 4);
     // Some write files.
     const cwd = await mkdtemp(join(tmpdir(), "sounding-examples-"));
-    const canTranscribe = await transcribes(server);
     for (const file of files) {
-      const skip = file === "transcribe.ts" && !canTranscribe && "needs pocketsphinx";
+      const skip = file === "transcribe.ts" && needs("pocketsphinx");
       await context.test(file, { skip }, async () => {
         const env = { ...childEnvironment, SOUNDING_BASE_URL: server.url, SOUNDING_API_KEY: server.key };
         await run(process.execPath, [join(repository, "test/examples", file)], { env, cwd });

@@ -27,7 +27,7 @@ async function untilRecorded(project: string, calls: number): Promise<void> {
   for (;;) {
     const { spans } = await client.traces.query({ trace: "all_traces", project_name: project });
     if (spans.filter((span) => attributesOf(span)["sounding.request.id"] !== undefined).length >= calls) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await new Promise((resolve) => setTimeout(resolve, 200));
   }
 }
 

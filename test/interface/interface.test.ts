@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, describe, test } from "node:test";
 import { runnersFor } from "../../packages/client/test/both-modes.ts";
+import { needs } from "../support/needs.ts";
 import { allCases } from "./all-cases.ts";
 import { startKnownService } from "./known-service.ts";
 import { readPromises } from "./promises.ts";
@@ -14,7 +15,7 @@ const runners = await runnersFor(new URL("./all-cases.ts", import.meta.url), { .
 
 describe("every case of docs/reference/interface.md", { timeout: 1_200_000 }, () => {
   for (const { name, needsRecognizer, withoutClient } of allCases) {
-    const skip = needsRecognizer === true && !facts.hasRecognizer && "needs pocketsphinx";
+    const skip = needsRecognizer === true && needs("pocketsphinx");
     for (const { mode, run } of withoutClient ? runners.slice(0, 1) : runners) {
       test(`${name} (${withoutClient ? "no" : mode} client)`, { skip }, async () =>
         assert.equal(await run(name), undefined),

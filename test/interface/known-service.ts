@@ -24,8 +24,6 @@ export interface Facts extends KnownRecording {
   readonly logSpanId: string;
   /** The time of the telemetry, nanoseconds since 1970. */
   readonly atUnixNano: string;
-  /** Whether the server transcribes with its own engine. */
-  readonly hasRecognizer: boolean;
 }
 
 export interface KnownService extends AsyncDisposable {
@@ -73,11 +71,9 @@ models:
     if (!response.ok) throw new Error(await response.text());
     return Buffer.from(await response.arrayBuffer());
   });
-  const models = (await (await server.call("/v1/models")).json()) as { data: { id: string }[] };
   return {
     facts: {
       ...recording,
-      hasRecognizer: models.data.some(({ id }) => id === "pocketsphinx"),
       url: server.url,
       key: server.key,
       operatorKey: server.operatorKey,

@@ -8,7 +8,6 @@ import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
 import { createBrotliDecompress } from "node:zlib";
-import { extract } from "tar";
 
 export interface Chromium {
   readonly executablePath: string;
@@ -50,6 +49,8 @@ export async function findChromium(): Promise<Chromium> {
 
 /** Other processes may do the same at the same time: the folder appears when it is complete. */
 async function extractPackage(): Promise<void> {
+  // Once per machine: most files that ask for the browser do not need it.
+  const { extract } = await import("tar");
   await mkdir(dirname(extracted), { recursive: true });
   const folder = await mkdtemp(`${extracted}-`);
   try {
