@@ -200,6 +200,7 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
       logger,
       settings: {
         bodyTimeoutMs: config.server.body_timeout_ms,
+        keepAliveTimeoutMs: config.server.keep_alive_timeout_ms,
         shutdownTimeoutMs: config.server.shutdown_timeout_ms,
       },
       observe: metrics.observeRequest,

@@ -121,7 +121,7 @@ export const server = Type.Object(
     ),
     keep_alive_timeout_ms: milliseconds(
       75_000,
-      "How long an idle connection is kept open. Set it longer than the idle timeout of a load balancer in front of the server.",
+      "How long an idle connection is kept open, also one of OTLP/gRPC. Set it longer than the idle timeout of a load balancer in front of the server.",
     ),
     status_hold_ms: milliseconds(
       30_000,

@@ -15,6 +15,9 @@ import { startOtlp } from "./otlp-server.ts";
 const traces = "/opentelemetry.proto.collector.trace.v1.TraceService/Export";
 const logs = "/opentelemetry.proto.collector.logs.v1.LogsService/Export";
 
+/** https://www.rfc-editor.org/rfc/rfc9113#section-3.4 */
+const prefaceAndSettings = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0", "latin1");
+
 function frame(message: Uint8Array, compressed = 0): Buffer {
   const prefix = Buffer.alloc(5);
   prefix[0] = compressed;
@@ -266,6 +269,35 @@ describe("a connection with HTTP/2", () => {
     const session = connect(`http://127.0.0.1:${await server.listenForGrpc()}`);
     assert.equal((await call(session, traces, frame(span()))).status, "0");
     session.destroy();
+  });
+
+  for (const port of ["shared", "own"]) {
+    test(`whose client has closed its end is closed, on the ${port} port`, async () => {
+      await using server = await startOtlp();
+      const number = port === "own" ? await server.listenForGrpc() : Number(new URL(server.url).port);
+      const gone = tcpConnect({ host: "127.0.0.1", port: number, allowHalfOpen: true });
+      gone.resume().end(prefaceAndSettings);
+      await once(gone, "end");
+      gone.destroy();
+    });
+  }
+
+  test("that has no calls for a while is closed, after GOAWAY", async () => {
+    await using calls = await startCalls({ keepAliveTimeoutMs: 200 });
+    const goAway = once(calls.session, "goaway");
+    const closed = once(calls.session, "close");
+    await Promise.all([goAway, closed]);
+  });
+
+  test("keeps a call that takes longer than the time for which it may be idle", async () => {
+    await using calls = await startCalls({ keepAliveTimeoutMs: 50 });
+    const { promise: stored, resolve: release } = Promise.withResolvers<void>();
+    calls.server.store.beforeAppend = () => stored;
+    const goAway = once(calls.session, "goaway");
+    const running = calls.call(traces, frame(span()));
+    await goAway;
+    release();
+    assert.equal((await running).status, "0");
   });
 
   test("that does not speak gRPC is told to use HTTP/1.1", async () => {

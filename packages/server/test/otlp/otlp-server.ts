@@ -16,6 +16,7 @@ export async function startOtlp({
   pendingBytes = 268_435_456,
   key = testKey(),
   shutdownTimeoutMs = 5000,
+  keepAliveTimeoutMs = 75_000,
   failedKeys = new FailedKeys(1_000_000),
   admit = undefined as GrpcParts["admit"],
 } = {}) {
@@ -47,7 +48,7 @@ export async function startOtlp({
     admit,
     logger: silentLogger,
     limits: otlp.limits,
-    settings: { bodyTimeoutMs: 10_000, shutdownTimeoutMs },
+    settings: { bodyTimeoutMs: 10_000, keepAliveTimeoutMs, shutdownTimeoutMs },
     observe: (call) => calls.push(call),
   });
   const http = await startTestHttp({ routes: noted, checkKey, failedKeys, http2: grpc });

@@ -26,6 +26,8 @@ import { type Signal, signals } from "./signals.ts";
 export interface GrpcSettings {
   /** Timeout for receiving a message. */
   readonly bodyTimeoutMs: number;
+  /** How long a connection without calls is kept open. */
+  readonly keepAliveTimeoutMs: number;
   /** Timeout for calls in flight at shutdown. */
   readonly shutdownTimeoutMs: number;
 }
@@ -85,6 +87,9 @@ export function createGrpcServer(parts: GrpcParts): GrpcServer {
     sessions.add(session);
     session.setLocalWindowSize(windowBytes * 4);
     session.once("close", () => sessions.delete(session));
+    session.setTimeout(settings.keepAliveTimeoutMs, () => session.close());
+    // The sockets of the shared port stay half open when the client has sent its last byte. Calls in flight are still answered.
+    session.socket.once("end", () => session.close());
     session.on("error", (error) => parts.logger.debug({ error }, "a gRPC connection failed"));
   });
   server.on("stream", (stream, headers) => {
