@@ -26,6 +26,8 @@ export interface FuzzedServer extends AsyncDisposable {
   readonly longestHoldMs: number;
   /** Peak memory of the process, in bytes. */
   readonly peakRss: number;
+  /** Starts to measure the peak anew. */
+  forgetPeak(): void;
   /** The process's standard error. */
   readonly stderr: string;
   /** Why no more inputs can be sent, if that is the case. */
@@ -105,6 +107,7 @@ discovery: { enabled: true }
     get peakRss() {
       return watch.peakRss();
     },
+    forgetPeak: watch.forgetPeak,
     get longestHoldMs() {
       return watch.longestHoldMs();
     },
@@ -161,6 +164,7 @@ function watchOver({ child, output }: ServedProcess) {
     holds,
     over: over.promise,
     peakRss: () => peakRss,
+    forgetPeak: () => void (peakRss = 0),
     longestHoldMs: () => longestHoldMs,
     fate: () => fate,
     async memory(): Promise<Memory> {

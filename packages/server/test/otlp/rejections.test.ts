@@ -382,3 +382,16 @@ test("a refusal by the store is passed on to the sender", async () => {
   };
   await assert.rejects(send("traces", spans({})), { code: "rate_limited", retryAfterMs: 2000 });
 });
+
+test("a data point that is decoded without yielding and has more than 3 MiB is rejected, the others are stored", async () => {
+  const { send, store } = ingestFixture();
+  const request = metricRequest(presentRecord) as {
+    resourceMetrics: { scopeMetrics: { metrics: { gauge: { dataPoints: object[] } }[] }[] }[];
+  };
+  const points = request.resourceMetrics[0]!.scopeMetrics[0]!.metrics[0]!.gauge.dataPoints;
+  points.push({ ...points[0], attributes: [attribute("large", "x".repeat(3_200_000))] });
+  const outcome = await send("metrics", encode("ExportMetricsServiceRequest", request));
+  assert.deepEqual([outcome.accepted, outcome.rejected], [1, 1]);
+  assert.match(outcome.message ?? "", /1 larger than 3145728 bytes/);
+  assert.equal(store.rows("points").length, 1);
+});

@@ -1,20 +1,11 @@
 /** Decodes an export request: walks through resources, scopes and records and writes their rows. */
-import { inputLimit } from "../../input-limits.ts";
 import type { ByteRange, ResourceScopeReader } from "./resource-scopes.ts";
 import type { ExportBuilder } from "./export-builder.ts";
 import { exportFields } from "../../protobuf/otlp-messages.ts";
+import { maxRecordBytes } from "./record-limit.ts";
 import { MessageScan } from "../../protobuf/message-scan.ts";
 import type { Signal } from "./signals.ts";
 import { CooperativeYield } from "../../scheduling/cooperative-yield.ts";
-
-/** A span or log record is decoded without yielding. Metrics are not limited, because decoding yields between points. */
-const maxRecordBytes = inputLimit({
-  area: "OpenTelemetry data",
-  bounds: "One span or log record",
-  value: 3_145_728,
-  unit: "bytes",
-  error: { instead: "the record is rejected, the others are stored" },
-});
 
 const { request: requestField, resourceGroup: groupField, scopeGroup: scopeField } = exportFields;
 

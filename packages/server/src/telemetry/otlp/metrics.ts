@@ -9,6 +9,7 @@ import { uint32Of, writeTextOf } from "./message-fields.ts";
 import { metric, metricParts } from "../../protobuf/otlp-messages.ts";
 import type { MessageType } from "../../protobuf/message-type.ts";
 import { MessageScan, type RangeList } from "../../protobuf/message-scan.ts";
+import { maxRecordBytes } from "./record-limit.ts";
 import { ExponentialWriter, HistogramWriter, NumberWriter, SummaryWriter, type PointWriter } from "./metric-points.ts";
 import { boolAt } from "../../protobuf/numbers.ts";
 import type { CooperativeYield } from "../../scheduling/cooperative-yield.ts";
@@ -164,8 +165,12 @@ export class MetricDecoder {
     const { bytes, list } = points;
     const { scan, writer } = this.#tools(described.kind);
     for (let index = points.from; index < list.length; index += 1) {
-      scan.read(bytes, list.start(index), list.end(index));
-      this.#addPoint(bytes, described, { scan, writer });
+      if (list.end(index) - list.start(index) > maxRecordBytes) {
+        this.#builder.reject(`larger than ${maxRecordBytes} bytes`);
+      } else {
+        scan.read(bytes, list.start(index), list.end(index));
+        this.#addPoint(bytes, described, { scan, writer });
+      }
       if (this.#yielder.isDue()) {
         return this.#yielder.yield().then(() => this.#addPoints({ bytes, list, from: index + 1 }, described));
       }

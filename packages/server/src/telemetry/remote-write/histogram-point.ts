@@ -2,14 +2,12 @@
  * Converts a native histogram to a data point of OTLP. Prometheus counts the bucket up to base^i as i, OTLP as i - 1.
  * https://opentelemetry.io/docs/specs/otel/compatibility/prometheus_and_openmetrics/#exponential-histograms
  */
-import type { WrittenBuckets, WrittenHistogram } from "./written-histogram.ts";
+import { maximumBuckets, type WrittenBuckets, type WrittenHistogram } from "./written-histogram.ts";
 
 /** The schema of histograms with custom buckets. */
 export const customBucketsSchema = -53;
 /** The schemas of exponential buckets. */
 const [lowestSchema, highestSchema] = [-4, 8];
-/** Buckets from the first to the last; spans can leave out any number. */
-const maximumBuckets = 16_384;
 
 export type HistogramPoint = Readonly<Record<string, unknown>>;
 
@@ -21,6 +19,11 @@ export function histogramProblem(histogram: WrittenHistogram): string | undefine
   if (!isCustom && (schema < lowestSchema || schema > highestSchema)) {
     return `of a native histogram with the schema ${schema}; expected ${lowestSchema} to ${highestSchema} or ${customBucketsSchema}`;
   }
+  const lengths = [positive, negative].map(({ counts, spans }) =>
+    Math.max(extentOf(spans), spans.length, counts.length),
+  );
+  if (Math.max(...lengths, histogram.customBounds.length) > maximumBuckets)
+    return `of a native histogram with more than ${maximumBuckets} buckets`;
   if (![count, zeroCount, ...positive.counts, ...negative.counts].every(isCount)) {
     return "of a native histogram whose counts are not whole numbers";
   }
@@ -28,12 +31,17 @@ export function histogramProblem(histogram: WrittenHistogram): string | undefine
     if (spans.reduce((sum, { length }) => sum + length, 0) !== counts.length) {
       return "of a native histogram whose spans and counts have different lengths";
     }
-    if (extentOf(spans) > maximumBuckets) return `of a native histogram with more than ${maximumBuckets} buckets`;
+    if (spans.some(({ offset }, index) => index > 0 && offset < 0)) return "of a native histogram whose spans overlap";
   }
   if (isCustom && extentOf(positive.spans) + (positive.spans[0]?.offset ?? 0) > histogram.customBounds.length + 1) {
     return "of a native histogram with more counts than custom buckets";
   }
   return undefined;
+}
+
+/** How many numbers the point of the histogram has, with those of the buckets that its spans leave out. */
+export function numberCount({ customBounds, negative, positive }: WrittenHistogram): number {
+  return extentOf(positive.spans) + extentOf(negative.spans) + customBounds.length * 2;
 }
 
 function isCount(value: number): boolean {

@@ -6,7 +6,7 @@ import { type ErrorWriter, route, type Route, type RouteResponse } from "../../h
 import type { Ingest } from "../otlp/ingest.ts";
 import type { BodyLimits } from "../otlp/routes.ts";
 import { metricSignal } from "../otlp/signals.ts";
-import { toOtlp } from "./to-otlp.ts";
+import { maximumExemplarCharacters, toOtlp } from "./to-otlp.ts";
 import { readWriteRequest, type Version } from "./write-request.ts";
 
 /** @param ingest of OTLP, which stores the samples */
@@ -16,7 +16,7 @@ export function remoteWriteRoutes(ingest: Ingest, limits: BodyLimits): Route[] {
       remoteWrite,
       async ({ bytes, headers, memory, note, scope }) => {
         const version = versionOf(String(headers["content-type"]));
-        const converted = await toOtlp(readWriteRequest(bytes, version), (size) => memory.add(size));
+        const converted = await toOtlp(readWriteRequest(bytes, version), { limitBytes: limits.bodyLimitBytes, memory });
         const store = (request: Buffer): ReturnType<Ingest> =>
           ingest({ scope, signal: metricSignal, encoding: "protobuf", bytes: request });
         const [floats, histograms] = await Promise.all([store(converted.floats), store(converted.histograms)]);
@@ -27,6 +27,11 @@ export function remoteWriteRoutes(ingest: Ingest, limits: BodyLimits): Route[] {
           ...[...converted.rejected].map(
             ([reason, count]) => `${count} ${count === 1 ? "sample" : "samples"} ${reason}`,
           ),
+          ...(converted.rejectedExemplars === 0
+            ? []
+            : [
+                `${converted.rejectedExemplars} exemplars of series with more than ${maximumExemplarCharacters} characters`,
+              ]),
           floats.message,
           histograms.message,
         ].filter((message) => message !== undefined);

@@ -4,12 +4,17 @@
  * unit marks metrics whose name is Prometheus' own (query/metrics/otlp-series/prometheus-names.ts).
  */
 import { inputLimit } from "../../input-limits.ts";
-import { encodeMessage } from "../../protobuf/encode-message.ts";
-import { metricExport } from "../../protobuf/otlp-messages.ts";
 import { CooperativeYield, longStep } from "../../scheduling/cooperative-yield.ts";
 import { prometheusUnit } from "../../store/metric-tables.ts";
-import { customBucketsSchema, histogramPoint, histogramProblem, type HistogramPoint } from "./histogram-point.ts";
-import type { WrittenExemplar, WrittenSample, WrittenSeries } from "./write-request.ts";
+import { customBucketsSchema, histogramPoint, histogramProblem, numberCount } from "./histogram-point.ts";
+import { OtlpParts, type Metric, type PartLimits } from "./otlp-parts.ts";
+import {
+  maximumLabelCharacters,
+  maximumLabels,
+  type WrittenExemplar,
+  type WrittenSample,
+  type WrittenSeries,
+} from "./write-request.ts";
 import type { WrittenHistogram } from "./written-histogram.ts";
 import type { WrittenTime } from "./written-time.ts";
 
@@ -19,69 +24,144 @@ export interface ConvertedRequest {
   readonly histograms: Buffer;
   /** Why series or histograms were rejected, with their number. */
   readonly rejected: ReadonlyMap<string, number>;
+  /** Exemplars beyond those that a series may have. */
+  readonly rejectedExemplars: number;
 }
 
-/** Labels of version 2.0 are references to symbols, so that a few bytes of a request stand for any number of long texts. */
-const maximumLabelCharacters = inputLimit({
-  area: "OpenTelemetry data",
-  bounds: "Label of a series that is sent by remote write",
-  value: 2048,
-  unit: "characters",
-  error: { instead: "the samples of the series are rejected, the others are stored" },
-});
 /** Longer descriptions are cut. */
 const maximumHelpCharacters = 1024;
-/** Samples that are encoded without yielding. */
-const samplesPerStep = 500;
+/** The labels of a series' exemplars, which are encoded together, with `exemplarCharacters` for each. */
+export const maximumExemplarCharacters = inputLimit({
+  area: "OpenTelemetry data",
+  bounds: "Labels of the exemplars of a series that is sent by remote write, all together",
+  value: 262_144,
+  unit: "characters",
+  error: { instead: "further exemplars of the series are rejected" },
+});
+/** A point without its labels and buckets, and an exemplar without its labels, in bytes of their encoding. */
+const [pointBytes, exemplarCharacters, bucketBytes] = [64, 64, 8];
 const cumulative = 2;
 const noRecordedValue = 1;
 
-/**
- * @param charge takes the memory of the converted bytes; throws if it is too much
- * @throws AppError invalid_request from reading the series
- */
-export async function toOtlp(
-  series: Iterable<WrittenSeries>,
-  charge: (bytes: number) => void,
-): Promise<ConvertedRequest> {
-  const parts = { floats: new RequestParts(charge), histograms: new RequestParts(charge) };
-  const rejected = new Map<string, number>();
-  const reject = (reason: string, count: number): void =>
-    void rejected.set(reason, (rejected.get(reason) ?? 0) + count);
-  const yielder = new CooperativeYield();
-  for (const each of series) {
-    const identity = identityOf(each);
-    if (typeof identity === "string") {
-      reject(identity, each.samples.length + each.histograms.length);
-      continue;
+/** @throws AppError invalid_request from reading the series, payload_too_large, or what the charge of the memory throws */
+export async function toOtlp(series: Iterable<WrittenSeries>, limits: PartLimits): Promise<ConvertedRequest> {
+  const conversion = new Conversion(limits);
+  for (const each of series) await conversion.add(each);
+  return conversion.finish();
+}
+
+class Conversion {
+  readonly #floats: OtlpParts;
+  readonly #histograms: OtlpParts;
+  readonly #rejected = new Map<string, number>();
+  readonly #yielder = new CooperativeYield();
+  #rejectedExemplars = 0;
+
+  constructor(limits: PartLimits) {
+    this.#floats = new OtlpParts(limits);
+    this.#histograms = new OtlpParts(limits);
+  }
+
+  async add(series: WrittenSeries): Promise<void> {
+    const { histograms, samples } = series;
+    const identity = identityOf(series);
+    if (typeof identity === "string") this.#reject(identity, samples.length + histograms.length);
+    else {
+      const exemplars = this.#exemplarsOf(series);
+      await this.#addFloats(series, identity, exemplars);
+      await this.#addHistograms(series, identity, exemplars);
     }
-    const histograms: WrittenHistogram[] = [];
-    for (const one of each.histograms) {
-      const problem = histogramProblem(one);
-      if (problem === undefined) histograms.push(one);
-      else reject(problem, 1);
-    }
-    const { samples } = each;
-    for (let from = 0; from < samples.length; from += samplesPerStep) {
-      const slice = samples.slice(from, from + samplesPerStep);
-      parts.floats.add(identity, floatMetric(each, { identity, samples: slice }), slice.length);
-      if (parts.floats.encodeIfFull() && yielder.isDue(longStep)) await yielder.yield();
-    }
-    for (const metric of histogramMetrics(each, histograms, identity)) {
-      parts.histograms.add(identity, metric, histograms.length);
-    }
-    if (parts.floats.encodeIfFull() || parts.histograms.encodeIfFull()) {
-      if (yielder.isDue(longStep)) await yielder.yield();
+    if (this.#yielder.isDue()) await this.#yielder.yield();
+  }
+
+  async finish(): Promise<ConvertedRequest> {
+    return {
+      floats: await this.#floats.finish(),
+      histograms: await this.#histograms.finish(),
+      rejected: this.#rejected,
+      rejectedExemplars: this.#rejectedExemplars,
+    };
+  }
+
+  #reject(reason: string, count: number): void {
+    this.#rejected.set(reason, (this.#rejected.get(reason) ?? 0) + count);
+  }
+
+  /** The exemplars belong to the last sample. */
+  async #addFloats(
+    { help, isCounter, samples }: WrittenSeries,
+    identity: Identity,
+    exemplars: Exemplars,
+  ): Promise<void> {
+    const isSum = isCounter || counterName.test(identity.name);
+    const metric = metricOf(identity, help, {
+      kind: isSum ? "sum" : "gauge",
+      data: isSum ? { aggregationTemporality: cumulative, isMonotonic: true } : {},
+    });
+    let rest = samples.length;
+    for (const sample of samples) {
+      rest -= 1;
+      const ofLast = rest === 0 ? exemplars : noExemplars;
+      const bytes = pointBytes + identity.bytes + ofLast.characters;
+      this.#floats.add(metric, floatPoint(sample, identity, ofLast), bytes);
+      if (this.#yielder.isDue(bytes / bytesOfStep)) await this.#yielder.yield();
     }
   }
-  return { floats: parts.floats.finish(), histograms: parts.histograms.finish(), rejected };
+
+  /** The exemplars belong to the last histogram that is not rejected. */
+  async #addHistograms({ help, histograms }: WrittenSeries, identity: Identity, exemplars: Exemplars): Promise<void> {
+    const data = { aggregationTemporality: cumulative };
+    const exponential = metricOf(identity, help, { kind: "exponentialHistogram", data });
+    const explicit = metricOf(identity, help, { kind: "histogram", data });
+    let last: WrittenHistogram | undefined;
+    const add = (histogram: WrittenHistogram, its: Exemplars): void => {
+      const isCustom = histogram.schema === customBucketsSchema;
+      const bytes = pointBytes + identity.bytes + numberCount(histogram) * bucketBytes + its.characters;
+      const point = { ...headOf(histogram, identity.attributes), ...histogramPoint(histogram), exemplars: its.written };
+      this.#histograms.add(isCustom ? explicit : exponential, point, bytes);
+    };
+    for (const histogram of histograms) {
+      const problem = histogramProblem(histogram);
+      if (problem === undefined) {
+        if (last !== undefined) add(last, noExemplars);
+        last = histogram;
+      } else this.#reject(problem, 1);
+      if (this.#yielder.isDue(longStep)) await this.#yielder.yield();
+    }
+    if (last !== undefined) add(last, exemplars);
+  }
+
+  #exemplarsOf({ exemplars }: WrittenSeries): Exemplars {
+    if (exemplars.length === 0) return noExemplars;
+    const written: object[] = [];
+    let characters = 0;
+    for (const exemplar of exemplars) {
+      characters += exemplarCharacters;
+      for (const [name, value] of exemplar.labels) characters += name.length + value.length;
+      if (characters > maximumExemplarCharacters) break;
+      written.push(exemplarOf(exemplar));
+    }
+    this.#rejectedExemplars += exemplars.length - written.length;
+    return { written, characters: Math.min(characters, maximumExemplarCharacters) };
+  }
 }
+
+interface Exemplars {
+  readonly written: readonly object[];
+  readonly characters: number;
+}
+
+const noExemplars: Exemplars = { written: [], characters: 0 };
+/** Encoding takes a few nanoseconds for each byte. */
+const bytesOfStep = 4096;
 
 interface Identity {
   readonly name: string;
   /** `job`, `instance` and `project_name`, which OpenTelemetry keeps in the resource. */
   readonly resource: readonly object[];
   readonly attributes: readonly object[];
+  /** About as many as the encoding of `attributes` has. */
+  readonly bytes: number;
 }
 
 const resourceNames: ReadonlyMap<string, string> = new Map([
@@ -92,12 +172,14 @@ const resourceNames: ReadonlyMap<string, string> = new Map([
 
 /** Why the series is rejected if its labels cannot identify it, as the end of "1 sample …". */
 function identityOf({ labels }: WrittenSeries): Identity | string {
+  if (labels.length > maximumLabels) return `of a series with more than ${maximumLabels} labels`;
   const byName = new Map(labels);
   if (byName.size < labels.length) return "of a series with a repeated label name";
   const name = byName.get("__name__") ?? "";
   if (name === "") return "of a series without a name";
   const resource: object[] = [];
   const attributes: object[] = [];
+  let bytes = 0;
   for (const [label, value] of byName) {
     if (label.length + value.length > maximumLabelCharacters) {
       return `of a series with a label of more than ${maximumLabelCharacters} characters`;
@@ -105,11 +187,16 @@ function identityOf({ labels }: WrittenSeries): Identity | string {
     if (label === "") return "of a series with an empty label name";
     if (label === "__name__" || value === "") continue;
     const ofResource = resourceNames.get(label);
-    if (ofResource === undefined) attributes.push(attribute(label, value));
-    else resource.push(attribute(ofResource, value));
+    if (ofResource === undefined) {
+      attributes.push(attribute(label, value));
+      bytes += label.length + value.length + attributeBytes;
+    } else resource.push(attribute(ofResource, value));
   }
-  return { name: name.toWellFormed(), resource, attributes };
+  return { name: name.toWellFormed(), resource, attributes, bytes };
 }
+
+/** Of an attribute besides its texts. */
+const attributeBytes = 8;
 
 function attribute(key: string, value: string): object {
   return { key: key.toWellFormed(), value: { stringValue: value.toWellFormed() } };
@@ -134,47 +221,17 @@ function headOf({ isStale, startMs, timeMs }: WrittenTime, attributes: readonly 
 /** Names that only counters have; the metadata of version 1.0 often comes in another request. */
 const counterName = /_(?:total|count|bucket|sum)$/;
 
-interface FloatSlice {
-  readonly identity: Identity;
-  readonly samples: readonly WrittenSample[];
+function metricOf({ name, resource }: Identity, help: string, { data, kind }: Pick<Metric, "data" | "kind">): Metric {
+  const description = help.slice(0, maximumHelpCharacters).toWellFormed();
+  return { resource, head: { name, description, unit: prometheusUnit }, kind, data };
 }
 
-function floatMetric(
-  { exemplars, help, isCounter, samples: all }: WrittenSeries,
-  { identity: { attributes, name }, samples }: FloatSlice,
-): object {
-  const last = all.at(-1);
-  const dataPoints = samples.map((sample) => ({
+function floatPoint(sample: WrittenSample, { attributes }: Identity, { written }: Exemplars): object {
+  return {
     ...headOf(sample, attributes),
     ...(sample.isStale ? {} : { asDouble: sample.value }),
-    exemplars: sample === last ? exemplars.map(exemplarOf) : [],
-  }));
-  const described = { name, description: help.slice(0, maximumHelpCharacters).toWellFormed(), unit: prometheusUnit };
-  if (!isCounter && !counterName.test(name)) return { ...described, gauge: { dataPoints } };
-  return { ...described, sum: { dataPoints, aggregationTemporality: cumulative, isMonotonic: true } };
-}
-
-function histogramMetrics(
-  { exemplars, help }: WrittenSeries,
-  histograms: readonly WrittenHistogram[],
-  { attributes, name }: Identity,
-): object[] {
-  const described = { name, description: help.slice(0, maximumHelpCharacters).toWellFormed(), unit: prometheusUnit };
-  const last = histograms.at(-1);
-  const pointsOf = (isCustom: boolean): object[] =>
-    histograms
-      .filter(({ schema }) => (schema === customBucketsSchema) === isCustom)
-      .map((histogram): object & HistogramPoint => ({
-        ...headOf(histogram, attributes),
-        ...histogramPoint(histogram),
-        exemplars: histogram === last ? exemplars.map(exemplarOf) : [],
-      }));
-  const [exponential, explicit] = [pointsOf(false), pointsOf(true)];
-  const data = (dataPoints: readonly object[]): object => ({ dataPoints, aggregationTemporality: cumulative });
-  return [
-    ...(exponential.length === 0 ? [] : [{ ...described, exponentialHistogram: data(exponential) }]),
-    ...(explicit.length === 0 ? [] : [{ ...described, histogram: data(explicit) }]),
-  ];
+    exemplars: written,
+  };
 }
 
 function exemplarOf({ labels, timeMs, value }: WrittenExemplar): object {
@@ -190,50 +247,4 @@ function exemplarOf({ labels, timeMs, value }: WrittenExemplar): object {
     );
   const filteredAttributes = others.map(([name, text]) => attribute(name, text));
   return { timeUnixNano: unixNano(timeMs), asDouble: value, traceId, spanId, filteredAttributes };
-}
-
-/** Collects metrics by resource, and encodes them in pieces: messages of a type that follow one another are one message. */
-class RequestParts {
-  readonly #parts: Buffer[] = [];
-  readonly #byResource = new Map<string, { readonly resource: object; readonly metrics: object[] }>();
-  readonly #charge: (bytes: number) => void;
-  #count = 0;
-
-  constructor(charge: (bytes: number) => void) {
-    this.#charge = charge;
-  }
-
-  /** Whether there was enough to encode. */
-  encodeIfFull(): boolean {
-    if (this.#count < samplesPerStep) return false;
-    this.encode();
-    return true;
-  }
-
-  /** @param points how many points the metric has */
-  add({ resource: attributes }: Identity, metric: object, points: number): void {
-    const key = JSON.stringify(attributes);
-    const group = this.#byResource.get(key);
-    if (group === undefined) this.#byResource.set(key, { resource: { attributes }, metrics: [metric] });
-    else group.metrics.push(metric);
-    this.#count += points;
-  }
-
-  encode(): void {
-    if (this.#count === 0) return;
-    const resourceMetrics = Array.from(this.#byResource.values(), ({ metrics, resource }) => ({
-      resource,
-      scopeMetrics: [{ metrics }],
-    }));
-    const part = encodeMessage(metricExport.request, { resourceMetrics });
-    this.#charge(part.length);
-    this.#parts.push(part);
-    this.#byResource.clear();
-    this.#count = 0;
-  }
-
-  finish(): Buffer {
-    this.encode();
-    return Buffer.concat(this.#parts);
-  }
 }

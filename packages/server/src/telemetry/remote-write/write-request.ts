@@ -3,10 +3,19 @@
  * https://prometheus.io/docs/specs/prw/remote_write_spec/ (1.0), https://prometheus.io/docs/specs/prw/remote_write_spec_2_0/ (2.0)
  */
 import { AppError } from "../../errors.ts";
+import { inputLimit } from "../../input-limits.ts";
 import { MessageScan, type RangeList } from "../../protobuf/message-scan.ts";
 import { message, type MessageType } from "../../protobuf/message-type.ts";
 import { uint32At } from "../../protobuf/numbers.ts";
-import { doubleOf, numberOf, numbersOf, rangesOf, textOf } from "../../protobuf/scan-fields.ts";
+import {
+  doubleOf,
+  messagesOf,
+  numberOf,
+  numbersOf,
+  rangesOf,
+  textOf,
+  type ReadValues,
+} from "../../protobuf/scan-fields.ts";
 import { histogram, histogramsIn, type WrittenHistogram } from "./written-histogram.ts";
 import { isStaleAt, type WrittenTime } from "./written-time.ts";
 
@@ -22,11 +31,13 @@ export interface WrittenExemplar {
   readonly timeMs: number;
 }
 
+/** Samples, histograms and exemplars are read while they are iterated, which must happen before the next series is read. */
 export interface WrittenSeries {
+  /** At most one more than `maximumLabels`, so that series beyond the limit are recognized. */
   readonly labels: readonly (readonly [name: string, value: string])[];
-  readonly samples: readonly WrittenSample[];
-  readonly histograms: readonly WrittenHistogram[];
-  readonly exemplars: readonly WrittenExemplar[];
+  readonly samples: ReadValues<WrittenSample>;
+  readonly histograms: ReadValues<WrittenHistogram>;
+  readonly exemplars: ReadValues<WrittenExemplar>;
   readonly isCounter: boolean;
   readonly help: string;
 }
@@ -66,6 +77,31 @@ const secondRequest = message("io.prometheus.write.v2.Request", {
   timeseries: [5, secondSeries, "repeated"],
 });
 
+/** Labels of version 2.0 are references to symbols, so that a few bytes of a request stand for any number of long texts. */
+export const maximumLabels = inputLimit({
+  area: "OpenTelemetry data",
+  bounds: "Labels of a series that is sent by remote write",
+  value: 128,
+  error: { instead: "the samples of the series are rejected, the others are stored" },
+});
+/** A label's name and value together. */
+export const maximumLabelCharacters = inputLimit({
+  area: "OpenTelemetry data",
+  bounds: "Label of a series that is sent by remote write",
+  value: 2048,
+  unit: "characters",
+  error: { instead: "the samples of the series are rejected, the others are stored" },
+});
+/** Of a text, no more is read than shows that it is too long: a character of UTF-16 has at most three bytes in UTF-8. */
+const readTextBytes = (maximumLabelCharacters + 1) * 3;
+/** Prometheus sends 2,000 at a time. */
+const maximumMetadata = inputLimit({
+  area: "OpenTelemetry data",
+  bounds: "Metric metadata in one remote write request",
+  value: 10_000,
+  error: "payload_too_large",
+});
+
 /** Type 1 in both versions. */
 const counterType = 1;
 
@@ -79,11 +115,18 @@ function* readFirst(bytes: Buffer): Generator<WrittenSeries> {
   const request = scanned(firstRequest, bytes, 0, bytes.length);
   const families = new Map<string, { isCounter: boolean; help: string }>();
   const family = new MessageScan(first.metadata);
-  for (const [start, end] of rangesOf(request.list(firstRequest.fields.metadata))) {
+  const metadata = request.list(firstRequest.fields.metadata);
+  if (metadata.length > maximumMetadata) {
+    throw new AppError(
+      "payload_too_large",
+      `The request has metadata of ${metadata.length} metrics; at most ${maximumMetadata} are allowed. Send smaller requests.`,
+    );
+  }
+  for (const [start, end] of rangesOf(metadata)) {
     family.read(bytes, start, end);
     const { help, metricFamilyName, type } = first.metadata.fields;
     const isCounter = numberOf(family, type) === counterType;
-    families.set(textOf(family, metricFamilyName), { isCounter, help: textOf(family, help) });
+    families.set(shortText(family, metricFamilyName), { isCounter, help: shortText(family, help) });
   }
   const scan = new MessageScan(firstSeries);
   const { fields } = firstSeries;
@@ -108,16 +151,19 @@ function* readFirst(bytes: Buffer): Generator<WrittenSeries> {
 
 function* readSecond(bytes: Buffer): Generator<WrittenSeries> {
   const request = scanned(secondRequest, bytes, 0, bytes.length);
-  const symbols = rangesOf(request.list(secondRequest.fields.symbols)).map(([start, end]) =>
-    bytes.toString("utf8", start, end),
-  );
+  const symbols = request.list(secondRequest.fields.symbols);
+  const texts = new Map<number, string>();
   const symbolAt = (index: number): string => {
-    const symbol = symbols[index];
-    if (symbol !== undefined) return symbol;
-    throw invalid(`a series refers to symbol ${index}, and there are ${symbols.length}`);
+    const known = texts.get(index);
+    if (known !== undefined) return known;
+    if (index >= symbols.length) throw invalid(`a series refers to symbol ${index}, and there are ${symbols.length}`);
+    const start = symbols.start(index);
+    const text = bytes.toString("utf8", start, Math.min(symbols.end(index), start + readTextBytes));
+    texts.set(index, text);
+    return text;
   };
   const pairsOf = (list: RangeList): [string, string][] => {
-    const references = numbersOf(bytes, list, (at) => uint32At(bytes, at));
+    const references = numbersOf(bytes, list, { limit: (maximumLabels + 1) * 2, read: (at) => uint32At(bytes, at) });
     if (references.length % 2 !== 0) throw invalid("a list of label references has an odd length");
     return Array.from({ length: references.length / 2 }, (_, index) => [
       symbolAt(references[index * 2]!),
@@ -153,16 +199,23 @@ function scanned(type: MessageType, bytes: Buffer, start: number, end: number): 
 
 function labelPairs(bytes: Buffer, list: RangeList): [string, string][] {
   const pair = new MessageScan(label);
-  return rangesOf(list).map(([start, end]) => {
+  const pairs: [string, string][] = [];
+  for (const [start, end] of rangesOf(list)) {
+    if (pairs.length > maximumLabels) break;
     pair.read(bytes, start, end);
-    return [textOf(pair, label.fields.name), textOf(pair, label.fields.value)];
-  });
+    pairs.push([shortText(pair, label.fields.name), shortText(pair, label.fields.value)]);
+  }
+  return pairs;
 }
 
-function samplesIn(bytes: Buffer, list: RangeList, createdMs: number): WrittenSample[] {
+function shortText(scan: MessageScan, field: number): string {
+  return textOf(scan, field, readTextBytes);
+}
+
+function samplesIn(bytes: Buffer, list: RangeList, createdMs: number): ReadValues<WrittenSample> {
   const scan = new MessageScan(sample);
   const { startTimestamp, timestamp, value } = sample.fields;
-  return rangesOf(list).map(([start, end]) => {
+  return messagesOf(list, (start, end) => {
     scan.read(bytes, start, end);
     const startMs = numberOf(scan, startTimestamp);
     return {
@@ -179,9 +232,9 @@ interface ExemplarShape {
   readonly labelsOf: (scan: MessageScan) => [string, string][];
 }
 
-function exemplarsIn(bytes: Buffer, list: RangeList, { labelsOf, type }: ExemplarShape): WrittenExemplar[] {
+function exemplarsIn(bytes: Buffer, list: RangeList, { labelsOf, type }: ExemplarShape): ReadValues<WrittenExemplar> {
   const scan = new MessageScan(type);
-  return rangesOf(list).map(([start, end]) => {
+  return messagesOf(list, (start, end) => {
     scan.read(bytes, start, end);
     const labels = new Map(labelsOf(scan));
     return { labels, value: doubleOf(scan, type.fields.value), timeMs: numberOf(scan, type.fields.timestamp) };

@@ -2,8 +2,21 @@
 import { MessageScan, type RangeList } from "../../protobuf/message-scan.ts";
 import { message } from "../../protobuf/message-type.ts";
 import { sint32At, uint64At } from "../../protobuf/numbers.ts";
-import { doubleOf, doublesOf, numberOf, numbersOf, rangesOf } from "../../protobuf/scan-fields.ts";
+import {
+  doubleOf,
+  doublesOf,
+  messagesOf,
+  numberOf,
+  numbersOf,
+  rangesOf,
+  type ReadValues,
+} from "../../protobuf/scan-fields.ts";
 import { isStaleAt, type WrittenTime } from "./written-time.ts";
+
+/** Buckets from the first to the last; spans can leave out any number. */
+export const maximumBuckets = 16_384;
+/** One more is read, so that histograms beyond the limit are recognized without reading all of them. */
+const readBuckets = maximumBuckets + 1;
 
 /** Counts of adjacent buckets from `index` on: bucket i holds values up to base^i. */
 export interface WrittenBuckets {
@@ -42,21 +55,23 @@ export const histogram = message("Histogram", {
   customValues: [16, "double", "repeated"],
   startTimestamp: [17, "int64"],
 });
-export function histogramsIn(bytes: Buffer, list: RangeList, createdMs: number): WrittenHistogram[] {
+
+/** Of spans, counts and bounds, at most one more than `maximumBuckets` is read. */
+export function histogramsIn(bytes: Buffer, list: RangeList, createdMs: number): ReadValues<WrittenHistogram> {
   const scan = new MessageScan(histogram);
   const { fields } = histogram;
   const countOf = (integer: number, float: number): number =>
     scan.has(float) ? doubleOf(scan, float) : scan.has(integer) ? Number(uint64At(bytes, scan.starts[integer]!)) : 0;
   const bucketsOf = (spans: number, deltas: number, counts: number): WrittenBuckets => {
-    const absolute = doublesOf(bytes, scan.list(counts));
-    const changes = numbersOf(bytes, scan.list(deltas), (at) => zigzagAt(bytes, at));
+    const absolute = doublesOf(bytes, scan.list(counts), readBuckets);
+    const changes = numbersOf(bytes, scan.list(deltas), { limit: readBuckets, read: (at) => zigzagAt(bytes, at) });
     let running = 0;
     return {
       spans: spansIn(bytes, scan.list(spans)),
       counts: absolute.length > 0 ? absolute : changes.map((change) => (running += change)),
     };
   };
-  return rangesOf(list).map(([start, end]) => {
+  return messagesOf(list, (start, end) => {
     scan.read(bytes, start, end);
     const startMs = numberOf(scan, fields.startTimestamp);
     return {
@@ -70,7 +85,7 @@ export function histogramsIn(bytes: Buffer, list: RangeList, createdMs: number):
       zeroCount: countOf(fields.zeroCountInt, fields.zeroCountFloat),
       positive: bucketsOf(fields.positiveSpans, fields.positiveDeltas, fields.positiveCounts),
       negative: bucketsOf(fields.negativeSpans, fields.negativeDeltas, fields.negativeCounts),
-      customBounds: doublesOf(bytes, scan.list(fields.customValues)),
+      customBounds: doublesOf(bytes, scan.list(fields.customValues), readBuckets),
     };
   });
 }
@@ -78,11 +93,14 @@ export function histogramsIn(bytes: Buffer, list: RangeList, createdMs: number):
 function spansIn(bytes: Buffer, list: RangeList): WrittenBuckets["spans"] {
   const scan = new MessageScan(span);
   const { length, offset } = span.fields;
-  return rangesOf(list).map(([start, end]) => {
+  const spans: WrittenBuckets["spans"][number][] = [];
+  for (const [start, end] of rangesOf(list)) {
+    if (spans.length === readBuckets) break;
     scan.read(bytes, start, end);
     const at = scan.starts[offset]!;
-    return { offset: at === 0 ? 0 : sint32At(bytes, at), length: numberOf(scan, length) };
-  });
+    spans.push({ offset: at === 0 ? 0 : sint32At(bytes, at), length: numberOf(scan, length) });
+  }
+  return spans;
 }
 
 /** A sint64 as a number. */
