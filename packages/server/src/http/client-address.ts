@@ -51,6 +51,17 @@ export function createTrusts(trustedProxies: readonly string[]): (address: strin
   };
 }
 
+/** The address, or its /64 network for IPv6, since one client may use every address of a /64. */
+export function clientNetwork(address: string): string {
+  const client = unmapped(address) ?? "";
+  if (!isIPv6(client)) return client;
+  const [head = "", tail] = client.split("%", 1)[0]!.split("::");
+  const first = head === "" ? [] : head.split(":");
+  const last = tail === undefined || tail === "" ? [] : tail.split(":");
+  const zeros = Array<string>(Math.max(0, 8 - first.length - last.length)).fill("0");
+  return [...first, ...zeros, ...last].slice(0, 4).join(":");
+}
+
 /** Some proxies append the port: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
 function addressIn(text: string): string | undefined {
   const address =

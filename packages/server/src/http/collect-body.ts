@@ -1,4 +1,7 @@
-/** Collects a body into one buffer, for HTTP and gRPC: limits its size, and charges its memory before allocating it. */
+/**
+ * Collects a body into one buffer, for HTTP and gRPC: limits its size, and charges its bytes when they arrive. A declared length
+ * only checks the limit, since a connection that sends nothing must hold nothing.
+ */
 import type { Readable } from "node:stream";
 import { AppError } from "../errors.ts";
 import type { MemoryCharge } from "../memory-budget.ts";
@@ -21,7 +24,7 @@ export function tooLarge(limitBytes: number): AppError {
 }
 
 interface Framing {
-  /** The declared length, which allows one buffer to be filled in place without a second copy. */
+  /** The declared length, which allows one buffer to be filled without a second copy of the whole. */
   readonly declaredBytes?: number | undefined;
   /** Bytes of framing around the body, which do not count against the limit. */
   readonly frameBytes?: number;
@@ -44,21 +47,22 @@ export function collectBody(
     }
     if (declaredBytes !== undefined) {
       if (declaredBytes > limitBytes + frameBytes) throw tooLarge(limitBytes);
-      charge.add(declaredBytes);
     }
     /** For a body of declared length: the first chunk if it has everything, else a buffer that is filled. */
-    let whole: Buffer | undefined;
+    let whole: Buffer = noBytes;
     const chunks: Buffer[] = [];
     let length = 0;
     const take = (chunk: Buffer): void => {
       try {
         if (length + chunk.length > limitBytes + frameBytes) throw tooLarge(limitBytes);
-        if (declaredBytes === undefined) {
-          // Twice: for the chunks, and for the buffer that they are copied to.
-          charge.add(chunk.length * 2);
-          chunks.push(chunk);
-        } else if (length === 0 && chunk.length === declaredBytes) whole = chunk;
-        else chunk.copy((whole ??= Buffer.allocUnsafe(declaredBytes)), length);
+        // Twice without a declared length: for the chunks, and for the buffer that they are copied to.
+        charge.add(declaredBytes === undefined ? chunk.length * 2 : chunk.length);
+        if (declaredBytes === undefined) chunks.push(chunk);
+        else if (length === 0 && chunk.length === declaredBytes) whole = chunk;
+        else {
+          whole = withSpace(whole, { length, more: chunk.length, declaredBytes });
+          chunk.copy(whole, length);
+        }
         length += chunk.length;
       } catch (error) {
         source.off("data", take).pause();
@@ -69,7 +73,7 @@ export function collectBody(
     let ended = false;
     source.on("end", () => {
       ended = true;
-      if (declaredBytes !== undefined) resolve(whole ?? noBytes);
+      if (declaredBytes !== undefined) resolve(whole);
       else resolve(concatChunks(chunks, length).finally(() => charge.remove(length)));
     });
     source.on("close", () => {
@@ -81,6 +85,26 @@ export function collectBody(
     );
   });
 }
+
+interface Growth {
+  /** Bytes that the buffer has. */
+  readonly length: number;
+  /** Bytes that are added. */
+  readonly more: number;
+  readonly declaredBytes: number;
+}
+
+/** The buffer, or a larger copy: of a long body, at most twice what has arrived is allocated. */
+function withSpace(buffer: Buffer, { declaredBytes, length, more }: Growth): Buffer {
+  const needed = length + more;
+  if (needed <= buffer.length) return buffer;
+  const larger = Buffer.allocUnsafe(Math.min(declaredBytes, Math.max(needed * 2, smallBodyBytes)));
+  buffer.copy(larger, 0, 0, length);
+  return larger;
+}
+
+/** Bodies up to this size are never copied. */
+const smallBodyBytes = 65_536;
 
 /** Copies the chunks into one buffer, yielding to other requests. */
 export async function concatChunks(chunks: readonly Buffer[], length: number): Promise<Buffer> {

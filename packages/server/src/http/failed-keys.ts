@@ -2,8 +2,8 @@
  * Throttles wrong API keys per client address. Only failed attempts count, and only they are refused: a valid key works
  * from any address, so that one broken client does not lock out a whole office behind the same address.
  */
-import { isIPv6 } from "node:net";
 import { AppError } from "../errors.ts";
+import { clientNetwork } from "./client-address.ts";
 
 /** Addresses in memory; the one with the oldest last failure is evicted first. */
 const maxAddresses = 10_000;
@@ -28,7 +28,7 @@ export class FailedKeys {
 
   /** Counts a wrong key. @throws AppError rate_limited when the address sent too many recently */
   count(address: string | undefined): void {
-    const client = clientOf(address ?? "");
+    const client = clientNetwork(address ?? "");
     const nowMs = this.#now();
     const failures = this.#addresses.get(client) ?? { count: 0, updatedMs: nowMs };
     const expired = ((nowMs - failures.updatedMs) * this.#perMinute) / minuteMs;
@@ -47,15 +47,4 @@ export class FailedKeys {
       { retryAfterMs: Math.ceil((excess * minuteMs) / this.#perMinute) },
     );
   }
-}
-
-/** The address, or its /64 network for IPv6, since one client may use every address of a /64. */
-function clientOf(address: string): string {
-  const mapped = /^::ffff:(?<v4>\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.groups?.["v4"];
-  if (mapped !== undefined || !isIPv6(address)) return mapped ?? address;
-  const [head = "", tail] = address.split("%", 1)[0]!.split("::");
-  const first = head === "" ? [] : head.split(":");
-  const last = tail === undefined || tail === "" ? [] : tail.split(":");
-  const zeros = Array<string>(Math.max(0, 8 - first.length - last.length)).fill("0");
-  return [...first, ...zeros, ...last].slice(0, 4).join(":");
 }

@@ -205,7 +205,6 @@ export class SpooledForm implements FormBody {
     if (this.#file !== undefined) {
       throw new AppError("invalid_request", "The form has more than one file; send one.", { param: "file" });
     }
-    this.#charge.add(spoolMemoryBytes);
     const spool = this.#spool;
     this.#file = {
       fileName,
@@ -222,6 +221,8 @@ export class SpooledForm implements FormBody {
           const message = `The file has more than ${this.#limits.maxFileBytes} bytes, which is the limit.`;
           throw new AppError("payload_too_large", message, { param: "file" });
         }
+        // What the spool keeps in memory, until its file takes over.
+        this.#charge.add(Math.min(bytes.length, Math.max(0, spoolMemoryBytes - this.#spool.length)));
         await this.#spool.write(bytes);
       },
       end: () => this.#spool.end(),

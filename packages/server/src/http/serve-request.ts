@@ -13,6 +13,7 @@ import type { AdmitRequest, RequestAdmission } from "./request-admission.ts";
 import { authenticate, type KeyCheck } from "./authenticate.ts";
 import { authenticateSession, sessionSecret, type Sessions } from "./authenticate-session.ts";
 import { readJsonBody, readRawBody, type ReadBody } from "./body.ts";
+import { clientNetwork } from "./client-address.ts";
 import { corsHeaders } from "./cors.ts";
 import { errorLine, resetConnection, writeBytes, writeEvents } from "./stream-writer.ts";
 import type { RequestContext } from "./request-context.ts";
@@ -86,7 +87,7 @@ export async function serveRequest(
     const admitted = admitting instanceof Promise ? await admitting : admitting;
     ({ admission } = admitted);
     const { scope } = admitted;
-    charge = (route.memory ?? server.memory).open(context.scope?.organizationId ?? "");
+    charge = openCharge(context, route.memory ?? server.memory);
     form = route.form === undefined ? undefined : readForm(context.request, route.form, charge);
     const reading = read(context, { route, charge }, server);
     const body = reading instanceof Promise ? await reading : reading;
@@ -107,6 +108,11 @@ export async function serveRequest(
     if (form !== undefined) await form.close();
     context.served();
   }
+}
+
+function openCharge({ clientAddress, scope }: RequestContext, memory: MemoryBudget): MemoryCharge {
+  if (scope !== undefined) return memory.open(scope.organizationId);
+  return memory.openAnonymous(clientNetwork(clientAddress ?? ""));
 }
 
 /** @throws AppError as `authorize` and the limits do */

@@ -13,9 +13,11 @@ export const spoolMemoryBytes = 256 * 1024;
 const pieceBytes = 64 * 1024;
 const filePrefix = "upload-";
 
+const noBytes = Buffer.alloc(0);
+
 export class Spool {
   readonly #directory: string;
-  #memory: Buffer | undefined;
+  #memory: Buffer = noBytes;
   #file: FileHandle | undefined;
   #length = 0;
   #state: "open" | "ended" | "closed" = "open";
@@ -36,7 +38,7 @@ export class Spool {
   /** Appends bytes. Calls must not overlap. @throws AppError overloaded if the disk is full */
   async write(bytes: Buffer): Promise<void> {
     if (this.#file === undefined && this.#length + bytes.length <= spoolMemoryBytes) {
-      this.#memory ??= Buffer.allocUnsafe(spoolMemoryBytes);
+      this.#memory = withSpace(this.#memory, this.#length, bytes.length);
       bytes.copy(this.#memory, this.#length);
     } else {
       await this.#writeToFile(bytes);
@@ -76,7 +78,7 @@ export class Spool {
   /** Deletes everything. Reads fail from now on. */
   async close(): Promise<void> {
     this.#state = "closed";
-    this.#memory = undefined;
+    this.#memory = noBytes;
     this.#notify();
     await this.#file?.close();
   }
@@ -84,8 +86,8 @@ export class Spool {
   async #readAt(position: number): Promise<Uint8Array> {
     const length = Math.min(pieceBytes, this.#length - position);
     if (this.#file === undefined) {
-      // No byte is overwritten, so readers may keep the view.
-      return this.#memory!.subarray(position, position + length);
+      // No byte is overwritten, so readers may keep the view, also of a buffer that has become too small.
+      return this.#memory.subarray(position, position + length);
     }
     const { buffer, bytesRead } = await this.#file.read(Buffer.allocUnsafe(length), 0, length, position);
     if (bytesRead === 0) throw new Error("The upload's temporary file is shorter than expected.");
@@ -97,9 +99,9 @@ export class Spool {
       if (this.#file === undefined) {
         const file = await openUnlinkedFile(this.#directory);
         if (this.#state === "closed") return await file.close();
-        if (this.#memory !== undefined) await writeAll(file, this.#memory.subarray(0, this.#length), 0);
+        await writeAll(file, this.#memory.subarray(0, this.#length), 0);
         this.#file = file;
-        this.#memory = undefined;
+        this.#memory = noBytes;
       }
       await writeAll(this.#file, bytes, this.#length);
     } catch (error) {
@@ -111,6 +113,15 @@ export class Spool {
     this.#changed.resolve();
     this.#changed = Promise.withResolvers();
   }
+}
+
+/** The buffer, or a copy with twice the space: an upload that has only begun must not hold all of its memory. */
+function withSpace(buffer: Buffer, length: number, more: number): Buffer {
+  const needed = length + more;
+  if (needed <= buffer.length) return buffer;
+  const larger = Buffer.allocUnsafe(Math.min(spoolMemoryBytes, needed * 2));
+  buffer.copy(larger, 0, 0, length);
+  return larger;
 }
 
 /** Removes files of processes that were killed between creating and unlinking them. */
