@@ -15,6 +15,7 @@ import type { Memory, ProbeReport } from "./server-probe.ts";
 
 export interface FuzzedServer extends AsyncDisposable {
   readonly port: number;
+  readonly pid: number;
   readonly grpcPort: number;
   /** The values of placeholders in inputs: `key` and `admin` of the attacking organization. */
   readonly placeholders: Readonly<Record<string, string>>;
@@ -100,6 +101,7 @@ discovery: { enabled: true }
   const running = started.move();
   return {
     port: Number(url.groups!["port"]),
+    pid: served.child.pid!,
     grpcPort,
     placeholders: { key: keys.attacker, admin: keys.attackerAdmin, first: key },
     neighborKey: keys.neighbor,

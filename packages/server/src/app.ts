@@ -19,7 +19,7 @@ import { createHealthChecks } from "./status/health-checks.ts";
 import { createGuardrails } from "./guardrails/guardrails.ts";
 import type { FinishedCall } from "./finished-call.ts";
 import { createClientAddress } from "./http/client-address.ts";
-import { FailedKeys } from "./http/failed-keys.ts";
+import { createClientLimits } from "./http/client-limits.ts";
 import { reachableUrl } from "./http/listen.ts";
 import { notOfRole, routesOfRole } from "./http/routes-of-role.ts";
 import { startHttpServer } from "./http/server.ts";
@@ -90,7 +90,9 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
   const { token_prices: tokenPrices, metric_presets: configured } = config.telemetry;
   const metricPresets = createMetricPresets({ tokenPrices, configured });
   const { check: checkKey } = closeAtEnd(createKeyCheck({ control, logger }));
-  const failedKeys = new FailedKeys(config.server.max_failed_keys_per_minute);
+  const clientLimits = createClientLimits(config.server, logger);
+  const { failedKeys } = clientLimits;
+  metrics.watchConnections(clientLimits);
   const signIn = closeAtEnd(await createSignIn({ control, checkKey, failedKeys, logger }));
   const usage = closeAtEnd(await MonthlyUsage.open({ ledger: createUsageLedger(control), logger }));
   const sharedLimits = await openSharedLimits(config.limits.shared, {
@@ -191,7 +193,7 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
       ingest: otlp.ingest,
       limits: otlp.limits,
       checkKey,
-      failedKeys,
+      ...clientLimits,
       clientAddressOf: createClientAddress(config.server.trusted_proxies),
       admit(scope) {
         if (!takes(role, "telemetry_write")) throw notOfRole(role, "telemetry_write", "OTLP/gRPC");
@@ -200,6 +202,7 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
       logger,
       settings: {
         bodyTimeoutMs: config.server.body_timeout_ms,
+        bodyIdleTimeoutMs: config.server.body_idle_timeout_ms,
         keepAliveTimeoutMs: config.server.keep_alive_timeout_ms,
         shutdownTimeoutMs: config.server.shutdown_timeout_ms,
       },
@@ -213,7 +216,7 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
       http2: grpc,
       checkKey,
       sessions: signIn,
-      failedKeys,
+      ...clientLimits,
       admitRequest: (scope, { permission }) => {
         const trafficClass = telemetryClassOf(permission);
         return trafficClass === undefined ? undefined : limiter.admitTelemetry(scope, trafficClass);

@@ -98,7 +98,7 @@ export const server = Type.Object(
     }),
     max_request_memory_bytes: bytes(
       536_870_912,
-      "Memory for all requests in progress: bodies, their parsed form and results. One organization may use half of it. More is a 429 or a 503. OTLP has its own limit, `otlp.max_pending_body_bytes`.",
+      "Memory for all requests in progress: bodies, their parsed form and results. One organization may use half of it, and no more than it leaves free; requests without a key have a sixteenth of their own. More is a 429 or a 503. OTLP has its own limit, `otlp.max_pending_body_bytes`.",
       limitsInput("HTTP", "overloaded"),
     ),
     max_failed_keys_per_minute: Type.Integer({
@@ -109,6 +109,30 @@ export const server = Type.Object(
       description:
         "Maximum number of requests with an incorrect API key per client address and minute; more get a 429 with `Retry-After` instead of a 401. Requests with a correct key are not affected. IPv6 clients are grouped by /64 network. OTLP/gRPC counts too.",
     }),
+    max_connections: Type.Integer({
+      minimum: 16,
+      maximum: 1_000_000,
+      default: 16_384,
+      ...limitsInput("HTTP", { instead: "the connection is closed" }),
+      description:
+        "Maximum number of open connections, whatever they speak. Where the process may open fewer files, the limit is lower by 256 than their number.",
+    }),
+    max_connections_per_client: Type.Integer({
+      minimum: 1,
+      maximum: 1_000_000,
+      default: 4_096,
+      ...limitsInput("HTTP", { instead: "the connection is closed" }),
+      description:
+        "Maximum number of open connections from one client address, at most half of all. IPv6 clients are grouped by /64 network. Connections from `server.trusted_proxies` have only the limit in total.",
+    }),
+    max_open_requests_per_organization: Type.Integer({
+      minimum: 1,
+      maximum: 1_000_000,
+      default: 4_096,
+      ...limitsInput("HTTP", "rate_limited"),
+      description:
+        "Maximum number of requests, gRPC calls and WebSockets that one organization has open; more get a 429.",
+    }),
     header_timeout_ms: milliseconds(
       15_000,
       "Longest time for a request's headers to arrive.",
@@ -117,6 +141,11 @@ export const server = Type.Object(
     body_timeout_ms: milliseconds(
       300_000,
       "Longest time for a whole request, headers and body, to arrive.",
+      limitsInput("HTTP", "timeout"),
+    ),
+    body_idle_timeout_ms: milliseconds(
+      30_000,
+      "Longest time in which nothing arrives of a request's body, or of a gRPC call's message, before the request is ended.",
       limitsInput("HTTP", "timeout"),
     ),
     keep_alive_timeout_ms: milliseconds(

@@ -7,7 +7,8 @@ import { replyEmpty, replyError } from "./reply.ts";
 import type { RequestContext } from "./request-context.ts";
 import type { ErrorWriter, Route } from "./route.ts";
 import { pathOf, Router, type PathParameters } from "./router.ts";
-import { serveRequest, type ServeContext } from "./serve-request.ts";
+import { serveRequest } from "./serve-request.ts";
+import type { ServeContext } from "./serve-context.ts";
 
 /** What serves the requests of one method at one path. */
 export interface Endpoint {

@@ -2,50 +2,25 @@
  * Serves one request step by step: authenticates, reads, validates, serves, responds, and turns failures into errors.
  * docs/adr/0004-http-server.md
  */
-import type { Operation } from "../api/operation.ts";
 import { validate } from "../api/validate.ts";
 import { AppError, toAppError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import type { MemoryBudget, MemoryCharge } from "../memory-budget.ts";
-import type { Permission, Scope } from "../tenant.ts";
 import { measureStep } from "../scheduling/main-thread-time.ts";
-import type { AdmitRequest, RequestAdmission } from "./request-admission.ts";
-import { authenticate, type KeyCheck } from "./authenticate.ts";
-import { authenticateSession, sessionSecret, type Sessions } from "./authenticate-session.ts";
+import { admitRequest, type AdmittedRequest } from "./admit-request.ts";
+import type { ServeContext } from "./serve-context.ts";
 import { readJsonBody, readRawBody, type ReadBody } from "./body.ts";
 import { clientNetwork } from "./client-address.ts";
 import { corsHeaders } from "./cors.ts";
 import { errorLine, resetConnection, writeBytes, writeEvents } from "./stream-writer.ts";
 import type { RequestContext } from "./request-context.ts";
-import type { FailedKeys } from "./failed-keys.ts";
 import { readForm, type SpooledForm } from "./form.ts";
 import { readQueryBody } from "./query-body.ts";
 import { replyBytes, replyEmpty, replyError, replyJson, replyText } from "./reply.ts";
-import type { RequestOriginOf } from "./request-origin.ts";
 import type { ErrorWriter, Route, RouteResponse } from "./route.ts";
 import type { PathParameters } from "./router.ts";
 import { ServedInput } from "./served-input.ts";
 import { discardUnreadBody } from "./unread-body.ts";
-
-export interface ServeContext {
-  readonly settings: {
-    readonly cors_origins: readonly string[];
-    readonly max_json_body_bytes: number;
-    readonly max_json_values: number;
-    readonly status_hold_ms: number;
-    readonly heartbeat_interval_ms: number;
-  };
-  readonly checkKey: KeyCheck;
-  /** Absent: cookies are ignored. */
-  readonly sessions?: Sessions | undefined;
-  readonly originOf: RequestOriginOf;
-  readonly failedKeys: FailedKeys;
-  /** The memory budget of routes without their own. */
-  readonly memory: MemoryBudget;
-  readonly admitRequest?: AdmitRequest | undefined;
-  readonly logger: Logger;
-  isClosing(): boolean;
-}
 
 const noBody: ReadBody = { bytes: Buffer.alloc(0), value: undefined };
 
@@ -80,17 +55,19 @@ export async function serveRequest(
 ): Promise<void> {
   let charge: MemoryCharge | undefined;
   let form: SpooledForm | undefined;
-  let admission: RequestAdmission | undefined;
+  let admitted: AdmittedRequest | undefined;
+  let stopWatching: (() => void) | undefined;
   // Awaiting a value that is there would still cost a turn of the microtask queue.
   try {
     const admitting = admitRequest(context, route.operation, server);
-    const admitted = admitting instanceof Promise ? await admitting : admitting;
-    ({ admission } = admitted);
+    admitted = admitting instanceof Promise ? await admitting : admitting;
     const { scope } = admitted;
+    stopWatching = watchBody(context, route, server);
     charge = openCharge(context, route.memory ?? server.memory);
     form = route.form === undefined ? undefined : readForm(context.request, route.form, charge);
     const reading = read(context, { route, charge }, server);
     const body = reading instanceof Promise ? await reading : reading;
+    if (form === undefined) stopWatching?.();
     const parts = { scope, read: body, form, path, memory: charge, originOf: server.originOf };
     const { body: schema } = route.operation;
     if (schema !== undefined) measureStep("validate", () => validate(schema, body.value));
@@ -103,8 +80,10 @@ export async function serveRequest(
     failRequest(context, thrown, { logger: server.logger, write: route.writeError });
   } finally {
     charge?.release();
+    stopWatching?.();
     context.cost.end();
-    admission?.settle();
+    admitted?.admission?.settle();
+    admitted?.close?.();
     if (form !== undefined) await form.close();
     context.served();
   }
@@ -115,71 +94,25 @@ function openCharge({ clientAddress, scope }: RequestContext, memory: MemoryBudg
   return memory.openAnonymous(clientNetwork(clientAddress ?? ""));
 }
 
-/** @throws AppError as `authorize` and the limits do */
-export function admitRequest(
+/** Ends the request if its body does not arrive. @returns ends the watch, also where the body is complete */
+function watchBody(
   context: RequestContext,
-  operation: Operation,
+  { operation, writeError }: Route,
   server: ServeContext,
-): AdmittedRequest | Promise<AdmittedRequest> {
-  // Functions of operations without a permission do not read the scope.
-  if (operation.permission === "none") return { scope: undefined as never, admission: undefined };
-  const scope = authorize(context, operation, server);
-  return scope instanceof Promise
-    ? scope.then((authorized) => admitScope(context, { scope: authorized, operation }, server))
-    : admitScope(context, { scope, operation }, server);
-}
-
-interface AdmittedRequest {
-  readonly scope: Scope;
-  readonly admission: RequestAdmission | undefined;
-}
-
-function admitScope(
-  context: RequestContext,
-  { operation, scope }: { readonly scope: Scope; readonly operation: Operation },
-  server: ServeContext,
-): AdmittedRequest | Promise<AdmittedRequest> {
-  context.cost.organizationId = scope.organizationId;
-  const admitted = (admission: RequestAdmission | undefined): AdmittedRequest => {
-    if (admission !== undefined) {
-      context.cost.chargeTo(admission);
-      context.responseHeaders = { ...context.responseHeaders, ...admission.headers() };
-    }
-    return { scope, admission };
-  };
-  const admission = server.admitRequest?.(scope, operation);
-  return admission instanceof Promise ? admission.then(admitted) : admitted(admission);
-}
-
-/** Checks the request's key or session, and its permission. @throws AppError */
-export function authorize(
-  context: RequestContext,
-  { permission }: Operation,
-  server: ServeContext,
-): Scope | Promise<Scope> {
-  if (permission === "none") throw new Error("The operation needs no key.");
-  const requirePermission = (scope: Scope): Scope => {
-    context.scope = scope;
-    if (permission !== "any") scope.require(permission);
-    return scope;
-  };
-  const scope = authenticateRequest(context, permission, server);
-  return scope instanceof Promise ? scope.then(requirePermission) : requirePermission(scope);
-}
-
-function authenticateRequest(
-  context: RequestContext,
-  permission: Permission | "any",
-  { checkKey, failedKeys, sessions, originOf }: ServeContext,
-): Scope | Promise<Scope> {
+): (() => void) | undefined {
   const { request } = context;
-  const from = { address: context.clientAddress, failedKeys };
-  const secret = sessions === undefined ? undefined : sessionSecret(request, { sessions, originOf });
-  if (sessions === undefined || secret === undefined) return authenticate(request.headers, checkKey, from);
-  return authenticateSession(request, secret, { sessions, originOf, permission, from }).then(({ session, scope }) => {
-    context.session = session;
-    context.note({ session_id: session.sessionId });
-    return scope;
+  const hasBody = operation.body !== undefined || operation.rawBody !== undefined || operation.form !== undefined;
+  if (!hasBody || request.complete) return undefined;
+  const { socket } = request;
+  return server.arrivals.watch({
+    received: () => (request.complete ? undefined : socket.bytesRead),
+    giveUp() {
+      const error = new AppError("timeout", "The rest of the request's body did not arrive in time.");
+      context.abort(error);
+      // Node does not tell the body's readers that the connection closed if the response is complete by then.
+      context.response.once("finish", () => request.destroy());
+      failRequest(context, error, { logger: server.logger, write: writeError });
+    },
   });
 }
 

@@ -12,17 +12,19 @@ import type { AdmitRequest } from "./request-admission.ts";
 import type { KeyCheck } from "./authenticate.ts";
 import type { Sessions } from "./authenticate-session.ts";
 import { findFramingError } from "./check-framing.ts";
+import { BodyArrivals } from "./body-arrivals.ts";
 import { createClientAddress } from "./client-address.ts";
+import type { ClientLimits } from "./client-limits.ts";
 import { refuseConnection } from "./connection-error.ts";
 import { Connections } from "./connections.ts";
 import { divertHttp2 } from "./http2-preface.ts";
-import type { FailedKeys } from "./failed-keys.ts";
 import { createRouter, errorWriters, findEndpoint, refuse, socketRouteOf } from "./find-endpoint.ts";
 import { bindPort, type BoundPort } from "./listen.ts";
 import { createRequestOrigin } from "./request-origin.ts";
 import { RequestContext, type FinishedRequest } from "./request-context.ts";
 import type { Route } from "./route.ts";
-import { setCommonHeaders, shutdownError, type ServeContext } from "./serve-request.ts";
+import { setCommonHeaders, shutdownError } from "./serve-request.ts";
+import type { ServeContext } from "./serve-context.ts";
 import { createWebSocketUpgrades, type WebSocketUpgrades } from "./websocket-upgrades.ts";
 
 /** The part of the server's settings that http needs. */
@@ -37,6 +39,7 @@ export interface HttpSettings {
   readonly max_request_memory_bytes: number;
   readonly header_timeout_ms: number;
   readonly body_timeout_ms: number;
+  readonly body_idle_timeout_ms: number;
   readonly keep_alive_timeout_ms: number;
   readonly status_hold_ms: number;
   readonly heartbeat_interval_ms: number;
@@ -44,7 +47,7 @@ export interface HttpSettings {
   readonly shutdown_timeout_ms: number;
 }
 
-export interface HttpServerParts {
+export interface HttpServerParts extends ClientLimits {
   readonly settings: HttpSettings;
   /** The port; absent: it is bound now. */
   readonly bound?: BoundPort | undefined;
@@ -52,7 +55,6 @@ export interface HttpServerParts {
   readonly checkKey: KeyCheck;
   /** Absent: cookies are ignored. */
   readonly sessions?: Sessions | undefined;
-  readonly failedKeys: FailedKeys;
   /** Absent: telemetry queries and exports have no limits. */
   readonly admitRequest?: AdmitRequest | undefined;
   readonly logger: Logger;
@@ -88,6 +90,7 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
   const serveContext: ServeContext = {
     ...parts,
     memory: new MemoryBudget(settings.max_request_memory_bytes),
+    arrivals: new BodyArrivals(settings.body_idle_timeout_ms),
     originOf: createRequestOrigin(settings.trusted_proxies),
     isClosing: () => closing,
   };
@@ -136,6 +139,7 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
     http2 === undefined
       ? undefined
       : divertHttp2(server, { accept: (socket) => http2.accept(socket), timeoutMs: settings.header_timeout_ms });
+  parts.connectionLimits.guard(server);
   const bound = parts.bound ?? (await bindPort(settings));
   await bound.serve(server);
   return {

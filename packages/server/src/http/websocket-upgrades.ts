@@ -11,11 +11,12 @@ import { inputLimit } from "../input-limits.ts";
 import { runWithCost } from "../scheduling/request-cost.ts";
 import { findFramingError } from "./check-framing.ts";
 import { queryOf } from "./query-body.ts";
-import type { RequestAdmission } from "./request-admission.ts";
 import type { RequestContext } from "./request-context.ts";
 import type { MessageSocket, Route, ServeSocket } from "./route.ts";
 import type { PathParameters } from "./router.ts";
-import { admitRequest, authorize, failRequest, shutdownError, type ServeContext } from "./serve-request.ts";
+import { failRequest, shutdownError } from "./serve-request.ts";
+import type { ServeContext } from "./serve-context.ts";
+import { admitRequest, type AdmittedRequest, authorize } from "./admit-request.ts";
 
 export interface UpgradeParts {
   readonly server: ServeContext;
@@ -79,12 +80,11 @@ interface Upgrade {
 async function serveUpgrade(context: RequestContext, upgrade: Upgrade): Promise<void> {
   const { path, route, server } = upgrade;
   const { request } = context;
-  let admission: RequestAdmission | undefined;
+  let admitted: AdmittedRequest | undefined;
   try {
     const fault = findFramingError(request) ?? handshakeError(request);
     if (fault !== undefined) throw fault;
-    const admitted = await admitRequest(context, route.operation, server);
-    ({ admission } = admitted);
+    admitted = await admitRequest(context, route.operation, server);
     const { scope } = admitted;
     const serve = await route.upgrade!({
       scope,
@@ -104,7 +104,8 @@ async function serveUpgrade(context: RequestContext, upgrade: Upgrade): Promise<
     failRequest(context, thrown, { logger: server.logger, write: route.writeError });
   } finally {
     context.cost.end();
-    admission?.settle();
+    admitted?.admission?.settle();
+    admitted?.close?.();
     context.served();
   }
 }

@@ -10,10 +10,17 @@ export interface ObservableGauges {
   watchWaitingReads(readCount: () => number): void;
   /** @param readAddresses the addresses of the telemetry store, if it has several, and whether each is in service */
   watchStoreAddresses(readAddresses: () => readonly { readonly url: string; readonly isUp: boolean }[]): void;
+  /** Counts of what clients hold open, read at each scrape. */
+  watchConnections(counts: ConnectionCounts): void;
   /** @param readBytes free space on the disk of the data directory */
   watchDisk(readBytes: () => number): void;
   /** @param readChecks the checks of `/readyz`: each name with its problem, if any */
   watchChecks(readChecks: () => Promise<Readonly<Record<string, string | undefined>>>): void;
+}
+
+export interface ConnectionCounts {
+  readonly connectionLimits: { readonly count: number; readonly refused: number };
+  readonly openRequests: { readonly count: number };
 }
 
 export function createObservableGauges(registers: Registry[]): ObservableGauges {
@@ -35,6 +42,19 @@ export function createObservableGauges(registers: Registry[]): ObservableGauges 
         "Query statements that wait for a place to read from the telemetry store.",
         readCount,
       ),
+    watchConnections({ connectionLimits, openRequests }) {
+      watch("sounding_connections", "Open connections of clients, whatever they speak.", () => connectionLimits.count);
+      watch(
+        "sounding_open_requests",
+        "Requests, gRPC calls and WebSockets with a key that are being received or served.",
+        () => openRequests.count,
+      );
+      watch(
+        "sounding_refused_connections",
+        "Connections that were closed at once because of a limit, since the start.",
+        () => connectionLimits.refused,
+      );
+    },
     watchStoreAddresses(readAddresses) {
       const gauge: Gauge<"address"> = new Gauge({
         name: "sounding_telemetry_store_address_up",

@@ -6,6 +6,7 @@ import { type AddressInfo, connect as tcpConnect, createServer, type Socket } fr
 import { describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { AppError } from "../../src/errors.ts";
+import { OpenRequests } from "../../src/http/open-requests.ts";
 import { testSecret } from "../support/test-http.ts";
 import { testKey } from "../support/test-key.ts";
 import { logRequest, spanRequest } from "./example-requests.ts";
@@ -287,6 +288,39 @@ describe("a connection with HTTP/2", () => {
     const goAway = once(calls.session, "goaway");
     const closed = once(calls.session, "close");
     await Promise.all([goAway, closed]);
+  });
+
+  test("ends a call whose message does not arrive", async () => {
+    await using calls = await startCalls({ bodyIdleTimeoutMs: 200 });
+    const stream = calls.session.request({
+      ":method": "POST",
+      ":path": traces,
+      "content-type": "application/grpc",
+      authorization: `Bearer ${testSecret}`,
+    });
+    stream.write(frame(span()).subarray(0, 10));
+    const [headers] = (await once(stream, "response")) as [{ "grpc-status": string; "grpc-message": string }];
+    assert.equal(headers["grpc-status"], "4");
+    assert.equal(headers["grpc-message"], "The rest of this call's message did not arrive in time.");
+  });
+
+  test("has a limited number of open calls with all others of its organization", async () => {
+    const openRequests = new OpenRequests(3);
+    await using calls = await startCalls({ openRequests });
+    const open = Array.from({ length: 3 }, () =>
+      calls.session.request({
+        ":method": "POST",
+        ":path": traces,
+        "content-type": "application/grpc",
+        authorization: `Bearer ${testSecret}`,
+      }),
+    );
+    while (openRequests.count < 3) await new Promise((resolve) => setImmediate(resolve));
+    const refused = await calls.call(traces, frame(span()));
+    assert.deepEqual([refused.status, /has 3 requests open/.test(refused.message)], ["8", true]);
+    for (const stream of open) stream.close(8);
+    while (openRequests.count > 0) await new Promise((resolve) => setImmediate(resolve));
+    assert.equal((await calls.call(traces, frame(span()))).status, "0");
   });
 
   test("keeps a call that takes longer than the time for which it may be idle", async () => {

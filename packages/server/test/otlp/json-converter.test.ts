@@ -63,7 +63,7 @@ test("a body that needs too much CPU time is refused, and the next one is read b
   const converter = createJsonConverter(silentLogger, { longestCpuMs: 1 });
   const patient = createJsonConverter(silentLogger);
   try {
-    const text = JSON.stringify({ resourceSpans: Array.from({ length: 3_000_000 }, () => ({})) });
+    const text = JSON.stringify({ resourceSpans: Array.from({ length: 3_000_000 }, () => ({ schemaUrl: "a" })) });
     await assert.rejects(async () => converter.convert(Buffer.from(text), traceSignal, "a"), {
       code: "payload_too_large",
     });

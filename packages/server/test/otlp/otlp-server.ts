@@ -2,12 +2,13 @@
 import { AppError } from "../../src/errors.ts";
 import type { KeyCheck } from "../../src/http/authenticate.ts";
 import { createClientAddress } from "../../src/http/client-address.ts";
+import { OpenRequests } from "../../src/http/open-requests.ts";
 import { FailedKeys } from "../../src/http/failed-keys.ts";
 import type { Route } from "../../src/http/route.ts";
 import { silentLogger } from "../../src/logger.ts";
 import { type FinishedCall, type GrpcParts, createGrpcServer } from "../../src/telemetry/otlp/grpc-server.ts";
 import { createOtlp } from "../../src/telemetry/otlp/otlp.ts";
-import { startTestHttp, testSecret } from "../support/test-http.ts";
+import { startTestHttp, testSecret, unlimitedConnections } from "../support/test-http.ts";
 import { testKey } from "../support/test-key.ts";
 import { RecordingStore } from "./recording-store.ts";
 
@@ -18,6 +19,8 @@ export async function startOtlp({
   shutdownTimeoutMs = 5000,
   keepAliveTimeoutMs = 75_000,
   failedKeys = new FailedKeys(1_000_000),
+  bodyIdleTimeoutMs = 10_000,
+  openRequests = new OpenRequests(1_000_000),
   admit = undefined as GrpcParts["admit"],
 } = {}) {
   const store = new RecordingStore();
@@ -40,18 +43,28 @@ export async function startOtlp({
       return route.serve(input);
     },
   }));
+  const connectionLimits = unlimitedConnections();
   const grpc = createGrpcServer({
     ingest: otlp.ingest,
     failedKeys,
+    connectionLimits,
+    openRequests,
     checkKey,
     clientAddressOf: createClientAddress([]),
     admit,
     logger: silentLogger,
     limits: otlp.limits,
-    settings: { bodyTimeoutMs: 10_000, keepAliveTimeoutMs, shutdownTimeoutMs },
+    settings: { bodyTimeoutMs: 10_000, bodyIdleTimeoutMs, keepAliveTimeoutMs, shutdownTimeoutMs },
     observe: (call) => calls.push(call),
   });
-  const http = await startTestHttp({ routes: noted, checkKey, failedKeys, http2: grpc });
+  const http = await startTestHttp({
+    routes: noted,
+    checkKey,
+    failedKeys,
+    http2: grpc,
+    connectionLimits,
+    openRequests,
+  });
   return {
     store,
     url: http.url,

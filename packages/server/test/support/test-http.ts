@@ -2,6 +2,8 @@
 import { EventEmitter, once } from "node:events";
 import type { KeyCheck } from "../../src/http/authenticate.ts";
 import type { Sessions } from "../../src/http/authenticate-session.ts";
+import { ConnectionLimits } from "../../src/http/connection-limits.ts";
+import { OpenRequests } from "../../src/http/open-requests.ts";
 import { FailedKeys } from "../../src/http/failed-keys.ts";
 import type { FinishedRequest } from "../../src/http/request-context.ts";
 import type { Route } from "../../src/http/route.ts";
@@ -23,6 +25,7 @@ const quickSettings: HttpSettings = {
   max_request_memory_bytes: 536_870_912,
   header_timeout_ms: 10_000,
   body_timeout_ms: 10_000,
+  body_idle_timeout_ms: 10_000,
   keep_alive_timeout_ms: 10_000,
   status_hold_ms: 10_000,
   heartbeat_interval_ms: 10_000,
@@ -35,6 +38,11 @@ const checkTestKey: KeyCheck = (secret) => {
   return testKey();
 };
 
+export function unlimitedConnections(): ConnectionLimits {
+  const settings = { max_connections: 1_000_000, max_connections_per_client: 1_000_000, trusted_proxies: [] };
+  return new ConnectionLimits(settings, { warn: () => {} });
+}
+
 export async function startTestHttp({
   routes,
   settings = {},
@@ -42,6 +50,8 @@ export async function startTestHttp({
   sessions,
   failedKeys = new FailedKeys(1_000_000),
   http2,
+  connectionLimits = unlimitedConnections(),
+  openRequests = new OpenRequests(1_000_000),
 }: {
   routes: readonly Route[];
   settings?: Partial<HttpSettings>;
@@ -49,6 +59,8 @@ export async function startTestHttp({
   sessions?: Sessions;
   failedKeys?: FailedKeys;
   http2?: Http2Server;
+  connectionLimits?: ConnectionLimits;
+  openRequests?: OpenRequests;
 }) {
   const logged: LogFields[] = [];
   const finished: FinishedRequest[] = [];
@@ -67,6 +79,8 @@ export async function startTestHttp({
     checkKey,
     sessions,
     failedKeys,
+    connectionLimits,
+    openRequests,
     http2,
     observe: (exchange) => {
       finished.push(exchange);

@@ -9,8 +9,10 @@ import type { AddressInfo, Socket } from "node:net";
 import { AppError, type ErrorCode, toAppError } from "../../errors.ts";
 import type { RequestAdmission } from "../../http/request-admission.ts";
 import { authenticate, type KeyCheck } from "../../http/authenticate.ts";
+import type { ClientLimits } from "../../http/client-limits.ts";
 import type { ClientAddressOf } from "../../http/client-address.ts";
-import type { FailedKeys } from "../../http/failed-keys.ts";
+import { BodyArrivals } from "../../http/body-arrivals.ts";
+import { PacedTasks } from "../../scheduling/paced-tasks.ts";
 import { inputLimit } from "../../input-limits.ts";
 import type { LogFields, Logger } from "../../logger.ts";
 import type { MemoryCharge } from "../../memory-budget.ts";
@@ -26,16 +28,17 @@ import { type Signal, signals } from "./signals.ts";
 export interface GrpcSettings {
   /** Timeout for receiving a message. */
   readonly bodyTimeoutMs: number;
+  /** Longest time in which nothing arrives of a message. */
+  readonly bodyIdleTimeoutMs: number;
   /** How long a connection without calls is kept open. */
   readonly keepAliveTimeoutMs: number;
   /** Timeout for calls in flight at shutdown. */
   readonly shutdownTimeoutMs: number;
 }
 
-export interface GrpcParts {
+export interface GrpcParts extends ClientLimits {
   readonly ingest: Ingest;
   readonly checkKey: KeyCheck;
-  readonly failedKeys: FailedKeys;
   readonly clientAddressOf: ClientAddressOf;
   /** Admits one export, before its message is read. Absent: exports have no limits. @throws AppError rate_limited */
   readonly admit?: ((scope: Scope) => RequestAdmission | Promise<RequestAdmission>) | undefined;
@@ -73,6 +76,8 @@ const concurrentCalls = inputLimit({
   value: 256,
   error: { instead: "the client waits" },
 });
+/** Calls that a client may reset at once, and each second after that; then its connection is closed. */
+const resets = { streamResetBurst: 200, streamResetRate: 20 };
 const sessionSettings = { initialWindowSize: windowBytes, maxConcurrentStreams: concurrentCalls, enablePush: false };
 
 const signalByPath: ReadonlyMap<string, Signal> = new Map(
@@ -81,30 +86,47 @@ const signalByPath: ReadonlyMap<string, Signal> = new Map(
 
 export function createGrpcServer(parts: GrpcParts): GrpcServer {
   const { settings } = parts;
-  const server = createServer({ settings: sessionSettings, maxSessionMemory: 64 });
-  const sessions = new Set<ServerHttp2Session>();
+  const server = createServer({ settings: sessionSettings, maxSessionMemory: 64, ...resets });
+  parts.connectionLimits.guard(server);
+  const arrivals = new BodyArrivals(settings.bodyIdleTimeoutMs);
+  const [starts, endings] = [new PacedTasks(), new PacedTasks()];
+  /** With the calls whose message is being received. */
+  const sessions = new Map<ServerHttp2Session, Set<ServerHttp2Stream>>();
   server.on("session", (session) => {
-    sessions.add(session);
+    const receiving = new Set<ServerHttp2Stream>();
+    sessions.set(session, receiving);
     session.setLocalWindowSize(windowBytes * 4);
     session.once("close", () => sessions.delete(session));
     session.setTimeout(settings.keepAliveTimeoutMs, () => session.close());
     // The sockets of the shared port stay half open when the client has sent its last byte. Calls in flight are still answered.
-    session.socket.once("end", () => session.close());
+    session.socket.once("end", () => {
+      session.close();
+      for (const stream of receiving) endings.add(() => stream.destroy());
+    });
     session.on("error", (error) => parts.logger.debug({ error }, "a gRPC connection failed"));
   });
   server.on("stream", (stream, headers) => {
     stream.on("error", (error) => parts.logger.debug({ error }, "a gRPC call failed"));
-    const call = new Call(stream, headers, parts.clientAddressOf);
-    void runWithCost(call.cost, () => serveCall(call, parts));
+    const receiving = sessions.get(stream.session as ServerHttp2Session);
+    receiving?.add(stream);
+    // Node sometimes leaves a call that its client has reset closed, but not destroyed, and its session open.
+    stream.once("aborted", () => stream.destroy());
+    for (const event of ["end", "close"]) stream.once(event, () => receiving?.delete(stream));
+    // A connection can open hundreds of calls in one packet.
+    starts.add(() => {
+      if (stream.destroyed) return;
+      const call = new Call(stream, headers, parts.clientAddressOf);
+      void runWithCost(call.cost, () => serveCall(call, { ...parts, arrivals, endings }));
+    });
   });
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
-    const closed = [...sessions].map((session) => once(session, "close"));
+    const closed = Array.from(sessions.keys(), (session) => once(session, "close"));
     if (server.listening) closed.push(once(server, "close"));
     server.close();
-    for (const session of sessions) session.close();
+    for (const session of sessions.keys()) session.close();
     const cutOff = setTimeout(() => {
-      for (const session of sessions) session.destroy();
+      for (const session of sessions.keys()) session.destroy();
     }, settings.shutdownTimeoutMs);
     await Promise.all(closed);
     clearTimeout(cutOff);
@@ -120,11 +142,17 @@ export function createGrpcServer(parts: GrpcParts): GrpcServer {
   };
 }
 
+interface Serving extends GrpcParts {
+  readonly arrivals: BodyArrivals;
+  /** Calls that ended by themselves, of which thousands may have the same deadline. */
+  readonly endings: PacedTasks;
+}
+
 /** Never rejects: every failure becomes a status. */
-async function serveCall(call: Call, parts: GrpcParts): Promise<void> {
+async function serveCall(call: Call, parts: Serving): Promise<void> {
   const { stream, headers } = call;
   const startMs = performance.now();
-  const timer = startTimer(call, timeoutMs(headers), parts.settings.bodyTimeoutMs);
+  const timer = startTimer(call, timeoutMs(headers), parts);
   try {
     const message = await answer(call, parts);
     if (call.outcome === "ok") replyMessage(stream, message);
@@ -135,6 +163,7 @@ async function serveCall(call: Call, parts: GrpcParts): Promise<void> {
     call.charge?.release();
     call.cost.end();
     call.admission?.settle();
+    call.close?.();
     finish(call, performance.now() - startMs, parts);
   }
 }
@@ -152,6 +181,8 @@ class Call {
   scope?: Scope;
   charge?: MemoryCharge;
   admission?: RequestAdmission | undefined;
+  /** Ends the count of the organization's open requests. */
+  close?: () => void;
   fields: LogFields = {};
 
   constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, clientAddressOf: ClientAddressOf) {
@@ -164,18 +195,22 @@ class Call {
 }
 
 /** Ends the call at the client's deadline, or if its message does not arrive in time. */
-function startTimer(call: Call, clientMs: number | undefined, bodyMs: number): NodeJS.Timeout {
+function startTimer(call: Call, clientMs: number | undefined, { endings, settings }: Serving): NodeJS.Timeout {
+  const { bodyTimeoutMs } = settings;
   return setTimeout(
-    () => {
-      // The store can still write the rows. If the client retries, duplicates are removed.
-      if (call.outcome === "ok") fail(call, new AppError("timeout", "The deadline of this call was exceeded."));
-      call.stream.close();
-    },
-    Math.min(clientMs ?? bodyMs, bodyMs),
+    () => endings.add(() => endLate(call, "The deadline of this call was exceeded.")),
+    Math.min(clientMs ?? bodyTimeoutMs, bodyTimeoutMs),
   ).unref();
 }
 
-async function answer(call: Call, { ingest, checkKey, failedKeys, admit, limits }: GrpcParts): Promise<Uint8Array> {
+/** The store can still write the rows. If the client retries, duplicates are removed. */
+function endLate(call: Call, message: string): void {
+  if (call.outcome === "ok") fail(call, new AppError("timeout", message));
+  call.stream.close();
+}
+
+async function answer(call: Call, parts: Serving): Promise<Uint8Array> {
+  const { ingest, checkKey, failedKeys, admit, limits } = parts;
   const { stream, headers, signal, cost } = call;
   if (!isGrpc(headers)) {
     throw new AppError(
@@ -189,14 +224,29 @@ async function answer(call: Call, { ingest, checkKey, failedKeys, admit, limits 
   call.scope = await authenticate(headers, checkKey, { address: call.clientAddress, failedKeys });
   call.scope.require("telemetry_write");
   cost.organizationId = call.scope.organizationId;
+  call.close = parts.openRequests.open(call.scope.organizationId);
   call.admission = await admit?.(call.scope);
   if (call.admission !== undefined) cost.chargeTo(call.admission);
   call.charge = limits.memory.open(call.scope.organizationId);
-  const bytes = await readMessage(stream, headers, { limitBytes: limits.bodyLimitBytes, charge: call.charge });
+  const stopWatching = watchMessage(call, parts);
+  const bytes = await readMessage(stream, headers, { limitBytes: limits.bodyLimitBytes, charge: call.charge }).finally(
+    stopWatching,
+  );
   const { scope } = call;
   const outcome = await measureStep("serve", () => ingest({ scope, signal, encoding: "protobuf", bytes }));
   call.fields = { accepted: outcome.accepted, ...(outcome.rejected === 0 ? {} : { rejected: outcome.rejected }) };
   return writeExportResult(outcome, signal, "protobuf");
+}
+
+/** Ends the call if its message does not arrive. Call it before the message is read, in the same turn. */
+function watchMessage(call: Call, { arrivals }: Serving): () => void {
+  const { stream } = call;
+  let received = 0;
+  stream.on("data", (bytes: Buffer) => (received += bytes.length));
+  return arrivals.watch({
+    received: () => (stream.destroyed ? undefined : received),
+    giveUp: () => endLate(call, "The rest of this call's message did not arrive in time."),
+  });
 }
 
 function fail(call: Call, thrown: unknown, logger?: Logger): void {
