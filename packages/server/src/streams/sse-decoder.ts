@@ -23,6 +23,7 @@ const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 /** Frames without data (comments, a lone `event:`, `id:` or `retry:`) are no events. */
 export class SseDecoder {
   readonly #onEvent: (event: SseEvent) => void;
+  readonly #onEmpty: (bytes: number) => void;
   readonly #maxEventBytes: number;
   /** Pieces of an incomplete line. */
   #partialLine: Buffer[] = [];
@@ -34,16 +35,20 @@ export class SseDecoder {
   /** The last byte was a carriage return: a line feed that follows belongs to it. */
   #afterCarriageReturn = false;
 
-  /** @param maxEventBytes a larger event is an error, so that a stream without line ends cannot fill the memory */
-  constructor(onEvent: (event: SseEvent) => void, maxEventBytes: number) {
+  /**
+   * @param maxEventBytes a larger event is an error, so that a stream without line ends cannot fill the memory
+   * @param onEmpty told the size of frames without data; may throw
+   */
+  constructor(onEvent: (event: SseEvent) => void, maxEventBytes: number, onEmpty: (bytes: number) => void = () => {}) {
     this.#onEvent = onEvent;
+    this.#onEmpty = onEmpty;
     this.#maxEventBytes = maxEventBytes;
   }
 
   /**
    * Takes the next bytes of the stream and reports the events that they complete. The bytes are kept until their
    * line ends, so they must not be overwritten.
-   * @throws AppError upstream_failed when an event is too large, and what `onEvent` throws
+   * @throws AppError upstream_failed when an event is too large, and what `onEvent` and `onEmpty` throw
    */
   push(bytes: Buffer): void {
     const hasCarriageReturns = this.#afterCarriageReturn || bytes.includes(carriageReturn);
@@ -117,10 +122,13 @@ export class SseDecoder {
   #endEvent(): void {
     const data = this.#data;
     const type = this.#type;
+    // With the line feeds.
+    const bytes = this.#eventBytes + 2;
     this.#data = undefined;
     this.#type = "message";
     this.#eventBytes = 0;
-    if (data !== undefined) this.#onEvent({ type: type === "" ? "message" : type, data });
+    if (data === undefined) this.#onEmpty(bytes);
+    else this.#onEvent({ type: type === "" ? "message" : type, data });
   }
 }
 

@@ -19,6 +19,8 @@ interface Misbehaviour {
 
 const hello = chunk({ role: "assistant", content: "Hel" });
 
+const comments = ": keep\n\n".repeat(1000);
+
 const withStatus = (status: number, body: unknown, headers: Record<string, string> = {}): Script => {
   return (exchange) => exchange.answer(body, status, headers);
 };
@@ -30,6 +32,28 @@ const misbehaviours: readonly Misbehaviour[] = [
     settings: { total_timeout_ms: 200 },
     code: "upstream_timeout",
     message: /within 200 ms/,
+  },
+  {
+    name: "sends comments without end",
+    async script(exchange) {
+      exchange.beginEvents();
+      await exchange.flood(comments);
+    },
+    code: "upstream_failed",
+    message: /more than 1048576 bytes without content/,
+    only: "stream",
+  },
+  {
+    name: "sends a word, then events without choices and without end",
+    async script(exchange) {
+      exchange.beginEvents();
+      await exchange.sendEvents(hello);
+      await exchange.flood(toEvent({ id: "x", choices: [] }));
+    },
+    code: "upstream_failed",
+    message: /more than 1048576 bytes without content/,
+    before: "Hel",
+    only: "stream",
   },
   {
     name: "says nothing, to a stream",

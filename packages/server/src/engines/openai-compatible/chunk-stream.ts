@@ -5,6 +5,7 @@
 import type { ChatCompletionChunk } from "../../api/chat-answer.ts";
 import { AppError, toAppError } from "../../errors.ts";
 import { SseDecoder, type SseEvent } from "../../streams/sse-decoder.ts";
+import { FruitlessBytes } from "../upstream-http/fruitless-bytes.ts";
 import { BodyCollector, refuseCompressed } from "../upstream-http/body-collector.ts";
 import { maxErrorBytes, parseResponse, responseTooLarge } from "../upstream-http/request-json.ts";
 import { completionToChunks } from "./completion-to-chunks.ts";
@@ -38,6 +39,9 @@ export class ChunkStream implements ResponseReader, AsyncIterator<ChatCompletion
   readonly #limits: StreamLimits;
   readonly #decoder: SseDecoder;
   readonly #normalizer: ChunkNormalizer;
+  readonly #fruitless = new FruitlessBytes();
+  /** Whether the current event has a choice. */
+  #hasContent = false;
   #upstreamRequest: UpstreamRequestControl | undefined;
   #mode: Mode = "events";
   #status = 0;
@@ -55,7 +59,11 @@ export class ChunkStream implements ResponseReader, AsyncIterator<ChatCompletion
     this.#open = open;
     this.#model = model;
     this.#limits = limits;
-    this.#decoder = new SseDecoder((event) => this.#takeEvent(event), limits.maxEventBytes);
+    this.#decoder = new SseDecoder(
+      (event) => this.#takeEvent(event),
+      limits.maxEventBytes,
+      (bytes) => this.#fruitless.add(bytes),
+    );
     this.#normalizer = new ChunkNormalizer(model, (chunk) => this.#emit(chunk));
   }
 
@@ -151,7 +159,10 @@ export class ChunkStream implements ResponseReader, AsyncIterator<ChatCompletion
       this.#upstreamRequest?.drain();
       return;
     }
+    this.#hasContent = false;
     this.#normalizer.accept(data);
+    if (this.#hasContent) this.#fruitless.reset();
+    else this.#fruitless.add(data.length);
     this.#upstreamRequest?.startStreaming();
   }
 
@@ -176,6 +187,7 @@ export class ChunkStream implements ResponseReader, AsyncIterator<ChatCompletion
   }
 
   #emit(chunk: ChatCompletionChunk): void {
+    if (chunk.choices.length > 0) this.#hasContent = true;
     const waiter = this.#waiters.shift();
     if (waiter === undefined) this.#queue.push(chunk);
     else waiter.resolve({ done: false, value: chunk });

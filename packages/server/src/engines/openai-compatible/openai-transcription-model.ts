@@ -6,6 +6,7 @@ import type { TranscriptionForm } from "../../config/engines/openai-compatible.t
 import { SseDecoder, type SseEvent } from "../../streams/sse-decoder.ts";
 import type { TranscribedDelta, TranscribedSegment, TranscriptionCall, TranscriptionModel } from "../engine.ts";
 import { measureWav, type RecordedWav } from "../upstream-http/recorded-wav.ts";
+import { FruitlessBytes } from "../upstream-http/fruitless-bytes.ts";
 import { BodyCollector } from "../upstream-http/body-collector.ts";
 import { streamBytes } from "../upstream-http/byte-stream.ts";
 import { requestJson, parseResponse, responseTooLarge } from "../upstream-http/request-json.ts";
@@ -125,7 +126,12 @@ async function* readStream(
 ): Items {
   const events = new TranscriptionEvents(wav);
   let received: SseEvent[] = [];
-  const decoder = new SseDecoder((event) => received.push(event), options.maxEventBytes);
+  const fruitless = new FruitlessBytes();
+  const decoder = new SseDecoder(
+    (event) => received.push(event),
+    options.maxEventBytes,
+    (empty) => fruitless.add(empty),
+  );
   let whole: BodyCollector | undefined;
   for await (const { bytes, headers } of streamBytes(options.pool, request)) {
     if (/\bjson\b/i.test(String(headers["content-type"] ?? ""))) {
@@ -134,7 +140,12 @@ async function* readStream(
       continue;
     }
     decoder.push(bytes);
-    for (const event of received) yield* events.push(event);
+    for (const event of received) {
+      const items = events.push(event);
+      if (items.length > 0) fruitless.reset();
+      else fruitless.add(event.data.length);
+      yield* items;
+    }
     received = [];
     if (events.isWhole) return;
   }

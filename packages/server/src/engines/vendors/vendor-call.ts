@@ -1,12 +1,15 @@
 /** Tracks one running call: joins everything that can end it in one signal. */
 import { abortReason, onAbort } from "../../abort.ts";
 import { AppError } from "../../errors.ts";
+import { FruitlessBytes, maximumWithEvent } from "../upstream-http/fruitless-bytes.ts";
 
 export interface VendorCall {
   /** Its reason is the AppError that ended the call, or a plain AbortError after a normal end. */
   readonly signal: AbortSignal;
   /** Sent to the vendor, so that both logs have the same ID. */
   readonly requestId: string | undefined;
+  /** What a stream sent since its last chunk. */
+  readonly fruitless: FruitlessBytes;
   /** Ends the call's work now; the first reason stays. */
   cancel(reason: AppError): void;
   /** Releases the timer and the listeners, and aborts remaining work. */
@@ -34,6 +37,7 @@ export function beginVendorCall(options: VendorCallOptions): VendorCall {
   return {
     signal: controller.signal,
     requestId,
+    fruitless: new FruitlessBytes(maximumWithEvent),
     cancel,
     close() {
       clearTimeout(timer);

@@ -62,7 +62,10 @@ export function createVendorChat(model: string, connection: VendorConnection): C
       try {
         const calls = await plan(call, { connection, model, live });
         const sources = calls.map(streamChoice);
-        yield* sources.length === 1 ? sources[0]! : joinStreams(sources, () => live.close());
+        for await (const chunk of sources.length === 1 ? sources[0]! : joinStreams(sources, () => live.close())) {
+          live.fruitless.reset();
+          yield chunk;
+        }
       } catch (error) {
         throw toCallError(error, live, connection);
       } finally {

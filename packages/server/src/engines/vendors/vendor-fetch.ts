@@ -5,6 +5,8 @@
 import type { Readable } from "node:stream";
 import { request, type Dispatcher } from "undici";
 import { AppError } from "../../errors.ts";
+import { inputLimit } from "../../input-limits.ts";
+import { responseTooLarge } from "../upstream-http/request-json.ts";
 import type { TimeLimits } from "../upstream-http/time-limits.ts";
 import type { VendorCall } from "./vendor-call.ts";
 import type { JsonObject } from "../../json-object.ts";
@@ -20,6 +22,13 @@ interface VendorFetchOptions {
   readonly completeBody?: ((body: JsonObject) => void) | undefined;
 }
 
+const maximumAnswerBytes = inputLimit({
+  area: "Chat completions",
+  bounds: "Batch response of a vendor's own API",
+  value: 33_554_432,
+  unit: "bytes",
+  error: "upstream_failed",
+});
 const withoutBody = new Set([101, 204, 205, 304]);
 
 function toHeaders(fields: Record<string, string | string[] | undefined>): Headers {
@@ -44,8 +53,24 @@ function watchSilence({ call, label }: VendorFetchOptions) {
   };
 }
 
+/** @throws AppError upstream_failed */
+async function wholeBody(body: Readable): Promise<Blob> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > maximumAnswerBytes) throw responseTooLarge(maximumAnswerBytes);
+    chunks.push(chunk);
+  }
+  return new Blob(chunks as Buffer<ArrayBuffer>[]);
+}
+
 /** The body as a web stream that reads on demand, with a timeout for each read. */
-function toWebStream(body: Readable, silence: ReturnType<typeof watchSilence>, idleTimeoutMs: number) {
+function toWebStream(
+  body: Readable,
+  silence: ReturnType<typeof watchSilence>,
+  { call, idleTimeoutMs }: { readonly call: VendorCall; readonly idleTimeoutMs: number },
+) {
   const chunks = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
   let begun = false;
   return new ReadableStream<Uint8Array>(
@@ -56,7 +81,13 @@ function toWebStream(body: Readable, silence: ReturnType<typeof watchSilence>, i
         try {
           const { done, value } = await chunks.next();
           if (done === true) controller.close();
-          else controller.enqueue(value);
+          else {
+            call.fruitless.add(value.length);
+            controller.enqueue(value);
+          }
+        } catch (error) {
+          if (error instanceof AppError) call.cancel(error);
+          throw error;
         } finally {
           silence.stop();
         }
@@ -99,8 +130,8 @@ export function createVendorFetch(options: VendorFetchOptions): VendorFetch {
         await body.dump();
         return new Response(null, described);
       }
-      if (limits === undefined) return new Response(await body.bytes(), described);
-      return new Response(toWebStream(body, silence, limits.idleTimeoutMs), described);
+      if (limits === undefined) return new Response(await wholeBody(body), described);
+      return new Response(toWebStream(body, silence, { call, idleTimeoutMs: limits.idleTimeoutMs }), described);
     } catch (error) {
       silence.stop();
       throw error;
