@@ -62,7 +62,7 @@ async function wholeBody(body: Readable): Promise<Blob> {
     if (length > maximumAnswerBytes) throw responseTooLarge(maximumAnswerBytes);
     chunks.push(chunk);
   }
-  return new Blob(chunks as Buffer<ArrayBuffer>[]);
+  return new Blob(chunks);
 }
 
 /** The body as a web stream that reads on demand, with a timeout for each read. */

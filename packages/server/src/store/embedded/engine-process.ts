@@ -24,8 +24,15 @@ const script = siblingScript(import.meta.url, "main");
 const startTimeoutMs = 60_000;
 const stopTimeoutMs = 15_000;
 
-/** libuv's threads serve statements and files. */
-const environment = { UV_THREADPOOL_SIZE: "16", TZ: "UTC" };
+const environment = {
+  // libuv's threads serve statements and files.
+  UV_THREADPOOL_SIZE: "16",
+  TZ: "UTC",
+  // Results are allocated by glibc, which by default keeps freed buffers of up to 32 MiB for each thread.
+  // https://man7.org/linux/man-pages/man3/mallopt.3.html
+  MALLOC_MMAP_THRESHOLD_: "262144",
+  MALLOC_TRIM_THRESHOLD_: "1048576",
+};
 
 /** The engine's version. @throws EngineAbsentError, or Error with the reason */
 function readVersion(message: FromEngine): string {

@@ -9,13 +9,17 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { type TableName, tables } from "../schema.ts";
 import { organizationParameterName } from "../statement.ts";
 import { StoreError } from "../store-error.ts";
-import type { Engine } from "./engine.ts";
+import type { Engine, StatementRequest } from "./engine.ts";
+import { EngineMemory } from "./engine-memory.ts";
 import { findSpoolFile, spoolFileParameter } from "./spool-file.ts";
 
 export interface HostOptions {
   readonly engine: Engine;
   readonly socketPath: string;
   readonly spoolDirectory: string;
+  readonly memoryBytes: number;
+  /** Called when the process has no memory left for statements. */
+  exhausted(): void;
 }
 
 export interface Host {
@@ -116,12 +120,29 @@ function refuse(response: ServerResponse, error: unknown): void {
 /** Listens until closed. Only this user can open the socket. */
 export async function startHost(options: HostOptions): Promise<Host> {
   const server = createServer({ maxHeaderSize: 1_200_000, requestTimeout: 0, headersTimeout: 10_000 });
+  const purge: StatementRequest = { text: "SYSTEM JEMALLOC PURGE", settings: new Map(), format: "Null", lane: "own" };
+  const closing = new AbortController();
+  const memory = new EngineMemory({
+    limitBytes: options.memoryBytes,
+    purge: () => options.engine.run(purge, closing.signal),
+    exhausted: () => options.exhausted(),
+  });
   server.on("request", (request, response) => {
     const gone = new AbortController();
-    response.once("close", () => gone.abort());
+    let resultBytes = 0;
+    response.once("close", () => {
+      gone.abort();
+      memory.sent(resultBytes);
+    });
     answer(options, request, gone.signal).then(
-      (bytes) => response.writeHead(200, { "content-length": bytes.length }).end(bytes),
-      (error: unknown) => refuse(response, error),
+      (bytes) => {
+        resultBytes = bytes.length;
+        response.writeHead(200, { "content-length": bytes.length }).end(bytes);
+      },
+      (error: unknown) => {
+        memory.failed(error);
+        refuse(response, error);
+      },
     );
   });
   await rm(options.socketPath, { force: true });
@@ -130,6 +151,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
   await chmod(options.socketPath, 0o600);
   return {
     async close() {
+      closing.abort();
       const closed = once(server, "close");
       server.close();
       server.closeAllConnections();

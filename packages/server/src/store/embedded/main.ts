@@ -32,7 +32,14 @@ async function start(settings: EngineSettings): Promise<void> {
     // We hold the data directory now. Files left in the spool were never acknowledged by the earlier process.
     await rm(settings.spoolDirectory, { recursive: true, force: true });
     await mkdir(settings.spoolDirectory, { recursive: true, mode: 0o700 });
-    host = await startHost({ engine, ...settings });
+    host = await startHost({
+      engine,
+      ...settings,
+      exhausted() {
+        // An orderly end waits for statements, which need memory. What was not acknowledged is in the journal.
+        process.kill(process.pid, "SIGKILL");
+      },
+    });
     send({ type: "ready", version: engine.version });
   } catch (error) {
     send({ type: "failed", reason: error instanceof Error ? error.message : String(error) });
