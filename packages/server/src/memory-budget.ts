@@ -1,4 +1,5 @@
 /** Bounds the memory of all requests together: each request charges its allocations in advance. */
+import { Amounts } from "./amounts.ts";
 import { AppError } from "./errors.ts";
 
 /** Who shares a budget, for error messages. */
@@ -14,8 +15,7 @@ const anonymousShare = 1 / 16;
 export class MemoryBudget {
   readonly #limitBytes: number;
   readonly #sharer: Sharer;
-  readonly #sharers = new Map<string, number>();
-  #usedBytes = 0;
+  readonly #used = new Amounts();
   #anonymous: MemoryBudget | undefined;
 
   constructor(limitBytes: number, sharer: Sharer = "organization") {
@@ -25,7 +25,7 @@ export class MemoryBudget {
 
   /** Bytes charged now. */
   get usedBytes(): number {
-    return this.#usedBytes + (this.#anonymous?.usedBytes ?? 0);
+    return this.#used.total + (this.#anonymous?.usedBytes ?? 0);
   }
 
   /** Opens the charge of one request, which must be released. */
@@ -55,29 +55,25 @@ export class MemoryBudget {
         `This request needs more than ${shareBytes} bytes of memory, which is the limit of one ${this.#sharer}. Send a smaller request.`,
       );
     }
-    const sharerBytes = (this.#sharers.get(sharer) ?? 0) + bytes;
+    const sharerBytes = this.#used.of(sharer) + bytes;
     if (sharerBytes > shareBytes) {
       throw new AppError(
         "rate_limited",
         `The concurrent requests of this ${this.#sharer} need more than ${shareBytes} bytes of memory. Retry later, or send fewer or smaller requests concurrently.`,
       );
     }
-    if (sharerBytes > this.#limitBytes - this.#usedBytes - bytes) {
+    if (sharerBytes > this.#limitBytes - this.#used.total - bytes) {
       throw new AppError(
         "overloaded",
         `The concurrent requests of others hold too much of the ${this.#limitBytes} bytes of memory that all have together. Retry later.`,
       );
     }
-    this.#usedBytes += bytes;
-    this.#sharers.set(sharer, sharerBytes);
+    this.#used.add(sharer, bytes);
   }
 
   /** For MemoryCharge only. */
   remove(sharer: string, bytes: number): void {
-    this.#usedBytes -= bytes;
-    const rest = (this.#sharers.get(sharer) ?? 0) - bytes;
-    if (rest === 0) this.#sharers.delete(sharer);
-    else this.#sharers.set(sharer, rest);
+    this.#used.remove(sharer, bytes);
   }
 }
 

@@ -5,6 +5,7 @@
 import { readFileSync } from "node:fs";
 import type { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
+import { Amounts } from "../amounts.ts";
 import type { Logger } from "../logger.ts";
 import { clientNetwork, createTrusts } from "./client-address.ts";
 
@@ -25,7 +26,7 @@ export class ConnectionLimits {
   readonly #mostPerClient: number;
   readonly #trusts: (address: string | undefined) => boolean;
   readonly #logger: Pick<Logger, "warn">;
-  readonly #byClient = new Map<string, number>();
+  readonly #byClient = new Amounts();
   readonly #counted = new WeakSet<Socket>();
   #count = 0;
   #refused = 0;
@@ -66,20 +67,18 @@ export class ConnectionLimits {
     if (this.#counted.has(socket)) return true;
     const client = clientNetwork(socket.remoteAddress ?? "");
     // A proxy's connections are those of many clients.
-    const ofClient = this.#trusts(socket.remoteAddress) ? 0 : (this.#byClient.get(client) ?? 0) + 1;
-    if (this.#count >= this.#most || ofClient > this.#mostPerClient) {
-      this.#refuse(ofClient > this.#mostPerClient ? client : undefined);
+    const own = this.#trusts(socket.remoteAddress) ? 0 : 1;
+    const isClientFull = own === 1 && this.#byClient.of(client) >= this.#mostPerClient;
+    if (isClientFull || this.#count >= this.#most) {
+      this.#refuse(isClientFull ? client : undefined);
       return false;
     }
     this.#counted.add(socket);
     this.#count += 1;
-    if (ofClient > 0) this.#byClient.set(client, ofClient);
+    this.#byClient.add(client, own);
     socket.once("close", () => {
       this.#count -= 1;
-      if (ofClient === 0) return;
-      const rest = this.#byClient.get(client)! - 1;
-      if (rest === 0) this.#byClient.delete(client);
-      else this.#byClient.set(client, rest);
+      this.#byClient.remove(client, own);
     });
     return true;
   }

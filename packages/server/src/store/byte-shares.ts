@@ -1,4 +1,5 @@
 /** Shares a bounded number of bytes between organizations, so that none can fill all of it. */
+import { Amounts } from "../amounts.ts";
 
 export interface ByteLimits {
   readonly totalBytes: number;
@@ -12,8 +13,7 @@ const reserve = 1.25;
 
 export class ByteShares {
   readonly #limits: ByteLimits;
-  readonly #bytesOf = new Map<string, number>();
-  #bytes = 0;
+  readonly #taken = new Amounts();
 
   constructor(limits: ByteLimits) {
     this.#limits = limits;
@@ -21,7 +21,7 @@ export class ByteShares {
 
   /** Bytes that are taken. */
   get bytes(): number {
-    return this.#bytes;
+    return this.#taken.total;
   }
 
   /** Takes the bytes, unless a limit prevents it; then returns whose. */
@@ -34,24 +34,20 @@ export class ByteShares {
   /** Whose limit the bytes would exceed. What is larger than a limit fits if nothing else is there. */
   fullFor(organizationId: string, bytes: number): FullShare | undefined {
     const { totalBytes, organizationBytes } = this.#limits;
-    const own = this.#bytesOf.get(organizationId) ?? 0;
+    const own = this.#taken.of(organizationId);
     if (own > 0 && own + bytes > organizationBytes) return "organization";
-    const wanted = this.#bytes + bytes;
-    const organizations = this.#bytesOf.size + (own === 0 ? 1 : 0);
+    const wanted = this.#taken.total + bytes;
+    const organizations = this.#taken.size + (own === 0 ? 1 : 0);
     const isWithinShare = own + bytes <= totalBytes / organizations && wanted <= reserve * totalBytes;
-    return this.#bytes > 0 && wanted > totalBytes && !isWithinShare ? "total" : undefined;
+    return this.#taken.total > 0 && wanted > totalBytes && !isWithinShare ? "total" : undefined;
   }
 
   /** Takes the bytes whatever the limits. */
   add(organizationId: string, bytes: number): void {
-    this.#bytesOf.set(organizationId, (this.#bytesOf.get(organizationId) ?? 0) + bytes);
-    this.#bytes += bytes;
+    this.#taken.add(organizationId, bytes);
   }
 
   release(organizationId: string, bytes: number): void {
-    const left = this.#bytesOf.get(organizationId)! - bytes;
-    if (left > 0) this.#bytesOf.set(organizationId, left);
-    else this.#bytesOf.delete(organizationId);
-    this.#bytes -= bytes;
+    this.#taken.remove(organizationId, bytes);
   }
 }

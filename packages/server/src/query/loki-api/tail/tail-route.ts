@@ -1,4 +1,5 @@
 /** Serves Loki's endpoint for following log entries over a WebSocket. */
+import { Amounts } from "../../../amounts.ts";
 import { sleep } from "../../../abort.ts";
 import { lokiTail } from "../../../api/loki.ts";
 import { AppError } from "../../../errors.ts";
@@ -38,12 +39,12 @@ export function tailRoute(store: Pick<Store, "open">, options: RouteOptions): Ro
 
 /** How many tails each organization has. */
 class OrganizationTails {
-  readonly #counts = new Map<string, number>();
+  readonly #counts = new Amounts();
 
   /** @throws AppError rate_limited */
-  check(organizationId: string): number {
-    const count = this.#counts.get(organizationId) ?? 0;
-    if (count < maximumTails) return count;
+  check(organizationId: string): void {
+    const count = this.#counts.of(organizationId);
+    if (count < maximumTails) return;
     throw new AppError(
       "rate_limited",
       `This organization has ${count} concurrent tails, which is the limit. Close one first.`,
@@ -51,14 +52,9 @@ class OrganizationTails {
   }
 
   add(organizationId: string): Disposable {
-    this.#counts.set(organizationId, this.check(organizationId) + 1);
-    return {
-      [Symbol.dispose]: () => {
-        const rest = this.#counts.get(organizationId)! - 1;
-        if (rest === 0) this.#counts.delete(organizationId);
-        else this.#counts.set(organizationId, rest);
-      },
-    };
+    this.check(organizationId);
+    this.#counts.add(organizationId, 1);
+    return { [Symbol.dispose]: () => this.#counts.remove(organizationId, 1) };
   }
 }
 
