@@ -27,7 +27,7 @@ export interface FuzzedServer extends AsyncDisposable {
   readonly longestHoldMs: number;
   /** Peak memory of the process, in bytes. */
   readonly peakRss: number;
-  /** Starts to measure the peak anew. */
+  /** Forgets the peak so far. */
   forgetPeak(): void;
   /** The process's standard error. */
   readonly stderr: string;

@@ -14,7 +14,7 @@ export function admitRequest(
   server: ServeContext,
 ): AdmittedRequest | Promise<AdmittedRequest> {
   // Functions of operations without a permission do not read the scope.
-  if (operation.permission === "none") return { scope: undefined as never, admission: undefined };
+  if (operation.permission === "none") return { scope: undefined as never, settle: () => {} };
   const scope = authorize(context, operation, server);
   return scope instanceof Promise
     ? scope.then((authorized) => admitScope(context, { scope: authorized, operation }, server))
@@ -23,9 +23,8 @@ export function admitRequest(
 
 export interface AdmittedRequest {
   readonly scope: Scope;
-  readonly admission: RequestAdmission | undefined;
-  /** Ends the count of the organization's open requests. */
-  readonly close?: () => void;
+  /** Returns what the request held of its caller's limits; call it once. */
+  readonly settle: () => void;
 }
 
 function admitScope(
@@ -36,11 +35,14 @@ function admitScope(
   context.cost.organizationId = scope.organizationId;
   const close = server.openRequests.open(scope.organizationId);
   const admitted = (admission: RequestAdmission | undefined): AdmittedRequest => {
-    if (admission !== undefined) {
-      context.cost.chargeTo(admission);
-      context.responseHeaders = { ...context.responseHeaders, ...admission.headers() };
-    }
-    return { scope, admission, close };
+    if (admission === undefined) return { scope, settle: close };
+    context.cost.chargeTo(admission);
+    context.responseHeaders = { ...context.responseHeaders, ...admission.headers() };
+    const settle = (): void => {
+      admission.settle();
+      close();
+    };
+    return { scope, settle };
   };
   const refused = (error: unknown): never => {
     close();

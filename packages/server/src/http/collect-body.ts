@@ -6,6 +6,7 @@ import type { Readable } from "node:stream";
 import { AppError } from "../errors.ts";
 import type { MemoryCharge } from "../memory-budget.ts";
 import { longStep, CooperativeYield } from "../scheduling/cooperative-yield.ts";
+import { withSpace } from "./with-space.ts";
 
 export interface BodyLimits {
   /** Largest body, after decompression. */
@@ -45,9 +46,7 @@ export function collectBody(
       resolve(Buffer.alloc(0));
       return;
     }
-    if (declaredBytes !== undefined) {
-      if (declaredBytes > limitBytes + frameBytes) throw tooLarge(limitBytes);
-    }
+    if (declaredBytes !== undefined && declaredBytes > limitBytes + frameBytes) throw tooLarge(limitBytes);
     /** For a body of declared length: the first chunk if it has everything, else a buffer that is filled. */
     let whole: Buffer = noBytes;
     const chunks: Buffer[] = [];
@@ -60,7 +59,7 @@ export function collectBody(
         if (declaredBytes === undefined) chunks.push(chunk);
         else if (length === 0 && chunk.length === declaredBytes) whole = chunk;
         else {
-          whole = withSpace(whole, { length, more: chunk.length, declaredBytes });
+          whole = withSpace(whole, { length, more: chunk.length, mostBytes: declaredBytes });
           chunk.copy(whole, length);
         }
         length += chunk.length;
@@ -85,26 +84,6 @@ export function collectBody(
     );
   });
 }
-
-interface Growth {
-  /** Bytes that the buffer has. */
-  readonly length: number;
-  /** Bytes that are added. */
-  readonly more: number;
-  readonly declaredBytes: number;
-}
-
-/** The buffer, or a larger copy: of a long body, at most twice what has arrived is allocated. */
-function withSpace(buffer: Buffer, { declaredBytes, length, more }: Growth): Buffer {
-  const needed = length + more;
-  if (needed <= buffer.length) return buffer;
-  const larger = Buffer.allocUnsafe(Math.min(declaredBytes, Math.max(needed * 2, smallBodyBytes)));
-  buffer.copy(larger, 0, 0, length);
-  return larger;
-}
-
-/** Bodies up to this size are never copied. */
-const smallBodyBytes = 65_536;
 
 /** Copies the chunks into one buffer, yielding to other requests. */
 export async function concatChunks(chunks: readonly Buffer[], length: number): Promise<Buffer> {

@@ -82,8 +82,7 @@ export async function serveRequest(
     charge?.release();
     stopWatching?.();
     context.cost.end();
-    admitted?.admission?.settle();
-    admitted?.close?.();
+    admitted?.settle();
     if (form !== undefined) await form.close();
     context.served();
   }

@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto";
 import { mkdir, open, readdir, unlink, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "../errors.ts";
+import { withSpace } from "./with-space.ts";
 
 /** Maximum bytes kept in memory. */
 export const spoolMemoryBytes = 256 * 1024;
@@ -38,7 +39,11 @@ export class Spool {
   /** Appends bytes. Calls must not overlap. @throws AppError overloaded if the disk is full */
   async write(bytes: Buffer): Promise<void> {
     if (this.#file === undefined && this.#length + bytes.length <= spoolMemoryBytes) {
-      this.#memory = withSpace(this.#memory, this.#length, bytes.length);
+      this.#memory = withSpace(this.#memory, {
+        length: this.#length,
+        more: bytes.length,
+        mostBytes: spoolMemoryBytes,
+      });
       bytes.copy(this.#memory, this.#length);
     } else {
       await this.#writeToFile(bytes);
@@ -113,15 +118,6 @@ export class Spool {
     this.#changed.resolve();
     this.#changed = Promise.withResolvers();
   }
-}
-
-/** The buffer, or a copy with twice the space: an upload that has only begun must not hold all of its memory. */
-function withSpace(buffer: Buffer, length: number, more: number): Buffer {
-  const needed = length + more;
-  if (needed <= buffer.length) return buffer;
-  const larger = Buffer.allocUnsafe(Math.min(spoolMemoryBytes, needed * 2));
-  buffer.copy(larger, 0, 0, length);
-  return larger;
 }
 
 /** Removes files of processes that were killed between creating and unlinking them. */

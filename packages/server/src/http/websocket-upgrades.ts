@@ -104,8 +104,7 @@ async function serveUpgrade(context: RequestContext, upgrade: Upgrade): Promise<
     failRequest(context, thrown, { logger: server.logger, write: route.writeError });
   } finally {
     context.cost.end();
-    admitted?.admission?.settle();
-    admitted?.close?.();
+    admitted?.settle();
     context.served();
   }
 }

@@ -6,7 +6,7 @@ export function* rangesOf(list: RangeList): Generator<[start: number, end: numbe
   for (let index = 0; index < list.length; index += 1) yield [list.start(index), list.end(index)];
 }
 
-/** Values that are read while they are iterated, each time anew. */
+/** Values that are read while they are iterated, again each time. */
 export interface ReadValues<Value> extends Iterable<Value> {
   readonly length: number;
 }

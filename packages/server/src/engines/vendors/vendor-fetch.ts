@@ -6,6 +6,7 @@ import type { Readable } from "node:stream";
 import { request, type Dispatcher } from "undici";
 import { AppError } from "../../errors.ts";
 import { inputLimit } from "../../input-limits.ts";
+import { BodyCollector } from "../upstream-http/body-collector.ts";
 import { responseTooLarge } from "../upstream-http/request-json.ts";
 import type { TimeLimits } from "../upstream-http/time-limits.ts";
 import type { VendorCall } from "./vendor-call.ts";
@@ -54,15 +55,12 @@ function watchSilence({ call, label }: VendorFetchOptions) {
 }
 
 /** @throws AppError upstream_failed */
-async function wholeBody(body: Readable): Promise<Blob> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > maximumAnswerBytes) throw responseTooLarge(maximumAnswerBytes);
-    chunks.push(chunk);
+async function wholeText(body: Readable): Promise<string> {
+  const collector = new BodyCollector(maximumAnswerBytes);
+  for await (const bytes of body as AsyncIterable<Buffer>) {
+    if (!collector.push(bytes)) throw responseTooLarge(maximumAnswerBytes);
   }
-  return new Blob(chunks);
+  return collector.text;
 }
 
 /** The body as a web stream that reads on demand, with a timeout for each read. */
@@ -130,7 +128,7 @@ export function createVendorFetch(options: VendorFetchOptions): VendorFetch {
         await body.dump();
         return new Response(null, described);
       }
-      if (limits === undefined) return new Response(await wholeBody(body), described);
+      if (limits === undefined) return new Response(await wholeText(body), described);
       return new Response(toWebStream(body, silence, { call, idleTimeoutMs: limits.idleTimeoutMs }), described);
     } catch (error) {
       silence.stop();

@@ -88,8 +88,8 @@ export function createGrpcServer(parts: GrpcParts): GrpcServer {
   const { settings } = parts;
   const server = createServer({ settings: sessionSettings, maxSessionMemory: 64, ...resets });
   parts.connectionLimits.guard(server);
-  const arrivals = new BodyArrivals(settings.bodyIdleTimeoutMs);
   const [starts, endings] = [new PacedTasks(), new PacedTasks()];
+  const serving: Serving = { ...parts, arrivals: new BodyArrivals(settings.bodyIdleTimeoutMs), endings };
   /** With the calls whose message is being received. */
   const sessions = new Map<ServerHttp2Session, Set<ServerHttp2Stream>>();
   server.on("session", (session) => {
@@ -116,7 +116,7 @@ export function createGrpcServer(parts: GrpcParts): GrpcServer {
     starts.add(() => {
       if (stream.destroyed) return;
       const call = new Call(stream, headers, parts.clientAddressOf);
-      void runWithCost(call.cost, () => serveCall(call, { ...parts, arrivals, endings }));
+      void runWithCost(call.cost, () => serveCall(call, serving));
     });
   });
   let closing: Promise<void> | undefined;
