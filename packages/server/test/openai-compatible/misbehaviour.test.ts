@@ -216,6 +216,12 @@ const misbehaviours: readonly Misbehaviour[] = [
     code: "upstream_failed",
     message: /not JSON/,
   },
+  {
+    name: "answers with 200,000 nested arrays",
+    script: withStatus(200, `{"id": "x", "choices": [], "x": ${"[".repeat(200_000)}${"]".repeat(200_000)}}`),
+    code: "upstream_failed",
+    message: /more than 500 levels of nesting/,
+  },
   { name: "answers with nothing", script: withStatus(200, ""), code: "upstream_failed", message: /not JSON/ },
   {
     name: "answers with an empty object",

@@ -5,7 +5,7 @@
 import type { ChatCompletionChunk } from "../../api/chat-answer.ts";
 import { AppError } from "../../errors.ts";
 import { invalidResponse, tooManyInResponse } from "../upstream-http/invalid-response.ts";
-import { JsonValueCount } from "../upstream-http/json-value-count.ts";
+import { harmlessJsonLength, JsonValueCount } from "../upstream-http/json-value-count.ts";
 import { isObject, nonEmptyText, type JsonObject } from "../../json-object.ts";
 import { maxChoices, maxEventValues } from "./response-limits.ts";
 import {
@@ -192,7 +192,7 @@ function hasOtherMembers(object: JsonObject, expected: ReadonlySet<string>): boo
 
 function parseChunk(data: string): JsonObject {
   let value: unknown;
-  if (data.length > smallEventLength) new JsonValueCount(maxEventValues).push(Buffer.from(data));
+  if (data.length > harmlessJsonLength) new JsonValueCount(maxEventValues).push(Buffer.from(data));
   try {
     value = JSON.parse(data);
   } catch (error) {

@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import { array, assert as check, constantFrom, integer, jsonValue, property } from "fast-check";
 import type { AppError } from "../../errors.ts";
 import { BodyCollector } from "../upstream-http/body-collector.ts";
-import { JsonValueCount, maxResponseValues } from "../upstream-http/json-value-count.ts";
+import { JsonValueCount, maxResponseDepth, maxResponseValues } from "../upstream-http/json-value-count.ts";
 import { maxChoices, maxEventValues, maxToolCalls } from "./response-limits.ts";
 import { ChunkNormalizer } from "./normalize-chunks.ts";
 import { normalizeCompletion } from "./normalize-completion.ts";
@@ -35,6 +35,19 @@ describe("an engine's answer is refused", () => {
     collector.push(Buffer.from("[" + "1,".repeat(maxResponseValues - 1)));
     assert.throws(() => collector.push(Buffer.from("1,1")), tooMany);
     assert.throws(() => stream(delta({ list: list(maxEventValues, () => 1) })), tooMany);
+  });
+
+  test("if it is nested deeper than what walks it may call itself", () => {
+    const nested = (levels: number): string => `{"id":"1","choices":[],"x":${"[".repeat(levels)}${"]".repeat(levels)}}`;
+    const read = (text: string): void => {
+      const collector = new BodyCollector(2 ** 30);
+      for (const byte of Buffer.from(text)) collector.push(Buffer.of(byte));
+    };
+    for (const accept of [read, (text: string) => new ChunkNormalizer("m", () => undefined).accept(text)]) {
+      accept(nested(maxResponseDepth - 1));
+      assert.throws(() => accept(nested(maxResponseDepth)), tooMany);
+      accept(`{"id":"1","choices":[],"x":[${"[],".repeat(maxResponseDepth)}[]],"y":"${"[{".repeat(maxResponseDepth)}"}`);
+    }
   });
 
   test("if it has more choices than can be requested", () => {

@@ -1,6 +1,6 @@
 /** Buffers a response body up to a limit. */
 import { AppError } from "../../errors.ts";
-import { JsonValueCount, maxResponseValues } from "./json-value-count.ts";
+import { harmlessJsonLength, JsonValueCount, maxResponseValues } from "./json-value-count.ts";
 import type { ResponseHeaders } from "./upstream-request.ts";
 
 export class BodyCollector {
@@ -15,7 +15,7 @@ export class BodyCollector {
 
   /**
    * @returns false when the limit is passed; the bytes beyond it are thrown away
-   * @throws AppError upstream_failed when these are too many values to parse
+   * @throws AppError upstream_failed when these are too many values to parse, or nested too deeply
    */
   push(bytes: Buffer): boolean {
     this.#countValues(bytes);
@@ -25,10 +25,9 @@ export class BodyCollector {
     return bytes.length <= room;
   }
 
-  /** A value takes at least a byte, so nothing is counted until there are more bytes than values may be. */
   #countValues(bytes: Buffer): void {
     if (this.#values === undefined) {
-      if (this.#byteLength + bytes.length <= maxResponseValues) return;
+      if (this.#byteLength + bytes.length <= harmlessJsonLength) return;
       this.#values = new JsonValueCount(maxResponseValues);
       for (const piece of this.#pieces) this.#values.push(piece);
     }

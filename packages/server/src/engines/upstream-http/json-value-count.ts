@@ -1,4 +1,7 @@
-/** Counts the values of JSON text before it is parsed, because parsing too many would block the event loop. */
+/**
+ * Counts the values and levels of JSON text before it is parsed: parsing too many values would block the event loop, and code
+ * that walks the result calls itself for each level.
+ */
 import { inputLimit } from "../../input-limits.ts";
 import { tooManyInResponse } from "./invalid-response.ts";
 
@@ -10,13 +13,24 @@ export const maxResponseValues = inputLimit({
   error: "upstream_failed",
 });
 
+export const maxResponseDepth = inputLimit({
+  area: "Chat completions",
+  bounds: "Levels of nesting in an engine's response",
+  value: 500,
+  error: "upstream_failed",
+});
+
+/** Shorter text can have neither too many values nor too many levels: a level takes two bytes, a value one. */
+export const harmlessJsonLength = 2 * maxResponseDepth;
+
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** Counts as bytes arrive: outside strings, each of `,` `:` `[` and `{` begins a value or a member name. */
+/** Counts as bytes arrive: outside strings, each of `,` `:` `[` and `{` begins a value or a member name, or a level. */
 export class JsonValueCount {
   readonly #limit: number;
   #values = 0;
+  #depth = 0;
   #inString = false;
   #isEscaped = false;
 
@@ -27,6 +41,7 @@ export class JsonValueCount {
   /** @throws AppError upstream_failed when the limit is passed */
   push(bytes: Buffer): void {
     let values = this.#values;
+    let depth = this.#depth;
     let inString = this.#inString;
     let isEscaped = this.#isEscaped;
     for (let at = 0; at < bytes.length;) {
@@ -36,7 +51,11 @@ export class JsonValueCount {
         else if (byte === 0x2c || byte === 0x3a || byte === 0x5b || byte === 0x7b) {
           values += 1;
           if (values > this.#limit) throw tooManyInResponse("JSON values and member names", this.#limit);
-        }
+          if (byte >= 0x5b) {
+            depth += 1;
+            if (depth > maxResponseDepth) throw tooManyInResponse("levels of nesting", maxResponseDepth);
+          }
+        } else if (byte === 0x5d || byte === 0x7d) depth -= 1;
         at += 1;
         continue;
       }
@@ -53,6 +72,7 @@ export class JsonValueCount {
       isEscaped = false;
     }
     this.#values = values;
+    this.#depth = depth;
     this.#inString = inString;
     this.#isEscaped = isEscaped;
   }

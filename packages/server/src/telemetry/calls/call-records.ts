@@ -67,10 +67,12 @@ export function toCallRecords(call: FinishedCall, kind: CallKind, providerOf: Pr
 function failureOf(error: AppError | undefined, keepContent: boolean): string | undefined {
   if (error === undefined || error.code === "client_closed") return undefined;
   if (error.status !== badRequestStatus || keepContent) return redactText(error.message);
-  return error.param === null ? error.code : `${error.code}: ${error.param}`;
+  // An unknown parameter's name is the caller's text, too.
+  return error.param === null ? error.code : `${error.code}: ${redactText(error.param.slice(0, longestParameter))}`;
 }
 
 const badRequestStatus = 400;
+const longestParameter = 200;
 
 /** One span per attempt, if there was more than one. Only the call itself counts as a model call. */
 function attemptSpans(

@@ -155,16 +155,22 @@ describe("a caller's trace", () => {
   }
 });
 
-test("a key that a caller sends as a model name is not stored", async () => {
+test("a key that a caller sends as a model or a parameter is not stored", async () => {
   const stored: Buffer[] = [];
   const { telemetry } = start(async ({ block }) => void stored.push(Buffer.from(block)));
   const secret = `sk-${"aB3x".repeat(10)}`;
-  const error = new AppError("model_not_found", `There is no model "${secret}".`, { param: "model" });
-  telemetry.observe(
-    finishedChat({ model: secret, request: { model: secret, messages: [] }, answer: undefined, error, refused: true }),
-  );
+  const errors = [
+    new AppError("model_not_found", `There is no model "${secret}".`, { param: "model" }),
+    new AppError("unsupported_parameter", `"${secret}" is not supported.`, { param: secret }),
+  ];
+  for (const error of errors) {
+    telemetry.observe(
+      finishedChat({ model: secret, request: { model: secret, messages: [] }, answer: undefined, error, refused: true }),
+    );
+  }
   await telemetry.close();
   const text = Buffer.concat(stored).toString("latin1");
   assert.match(text, /chat sk-aB3x\[redacted\]/);
+  assert.match(text, /unsupported_parameter: sk-aB3x\[redacted\]/);
   assert.ok(!text.includes("aB3xaB3x"));
 });
