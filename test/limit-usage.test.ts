@@ -110,6 +110,20 @@ models:
     assert.match(table, /^concurrent requests +queries +none +0 +- +-$/m);
   });
 
+  test("go on when the key is rotated: the new key has no more than the old one had left", async () => {
+    const { secret } = JSON.parse(await sounding("key", "rotate", "first key", "--json")) as { secret: string };
+    const ofKey = await usageOf("key", "show", "first key");
+    assert.equal(ofKey("tokens_per_month").used, 42);
+    assert.equal(ofKey("requests_per_minute").remaining, 0);
+    const refused = await fetch(`${server.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
+      body: JSON.stringify({ model: "one", messages: [{ role: "user", content: "Well?" }] }),
+    });
+    assert.equal(refused.status, 429);
+    assert.match(await refused.text(), /is limited to 1 requests per minute/);
+  });
+
   test("are those of the month alone without a server, with the configuration's limits", async () => {
     const config = join(server.dataDirectory, "local.yaml");
     const storage = `storage: { data_dir: ${JSON.stringify(server.dataDirectory)} }`;

@@ -24,9 +24,9 @@ import { reachableUrl } from "./http/listen.ts";
 import { notOfRole, routesOfRole } from "./http/routes-of-role.ts";
 import { startHttpServer } from "./http/server.ts";
 import { clearSpoolDirectory } from "./http/spool.ts";
+import { createRequestAdmission } from "./limits/admit-request.ts";
 import { createLimiter } from "./limits/limiter.ts";
 import { openSharedLimits } from "./limits/shared/open-shared-limits.ts";
-import { telemetryClassOf } from "./limits/traffic-class.ts";
 import { MonthlyUsage } from "./limits/monthly-usage.ts";
 import { createEngineFactory } from "./routing/engine-factory.ts";
 import { serveModels } from "./routing/model-folder.ts";
@@ -93,7 +93,8 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
   const clientLimits = createClientLimits(config.server, logger);
   const { failedKeys } = clientLimits;
   metrics.watchConnections(clientLimits);
-  const signIn = closeAtEnd(await createSignIn({ control, checkKey, failedKeys, logger }));
+  const address = { publicUrl: config.server.public_url, url: reachableUrl(bound) };
+  const signIn = closeAtEnd(await createSignIn({ control, checkKey, failedKeys, address, logger }));
   const usage = closeAtEnd(await MonthlyUsage.open({ ledger: createUsageLedger(control), logger }));
   const sharedLimits = await openSharedLimits(config.limits.shared, {
     databaseUrl: storage.database_url,
@@ -179,7 +180,7 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
       groups: config.alertGroups,
       control,
       store,
-      url: reachableUrl(bound),
+      url: address.publicUrl ?? address.url,
       logger,
       observer: metrics.alerts,
     }),
@@ -217,10 +218,7 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
       checkKey,
       sessions: signIn,
       ...clientLimits,
-      admitRequest: (scope, { permission }) => {
-        const trafficClass = telemetryClassOf(permission);
-        return trafficClass === undefined ? undefined : limiter.admitTelemetry(scope, trafficClass);
-      },
+      admitRequest: createRequestAdmission(limiter),
       logger,
       observe: (request) => {
         metrics.observeRequest(request);
@@ -271,7 +269,7 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
   starting.defer(() => void (closing = true));
   const running = starting.move();
   return {
-    url: reachableUrl(bound),
+    url: address.url,
     host: http.host,
     port: http.port,
     grpcPort,

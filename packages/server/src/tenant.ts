@@ -32,6 +32,8 @@ export interface CheckedKey {
   readonly projectName: string | undefined;
   readonly permissions: ReadonlySet<Permission>;
   readonly keyLimits: Limits;
+  /** The key under which limits count: a rotated key goes on with the usage of the one that it replaces. */
+  readonly limitsKeyId: string;
   readonly organizationLimits: Limits;
   /** Patterns of model IDs that the organization may call (`*` matches any text); undefined: all. */
   readonly allowedModels: readonly string[] | undefined;

@@ -93,7 +93,8 @@ export const alerts = Type.Object(
     external_url: Type.Optional(
       Type.String({
         pattern: httpUrl,
-        description: "Address of this server in links of notifications. Absent: the address that it listens on.",
+        description:
+          "Address of this server in links of notifications. Absent: `server.public_url`, otherwise the address that it listens on.",
       }),
     ),
     concurrent_evaluations: Type.Integer({

@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import { limitsInput } from "../input-limits.ts";
 import { logFormats, logLevels } from "../logger.ts";
 import { serverRoles } from "../server-role.ts";
-import { bytes, milliseconds } from "./setting-types.ts";
+import { bytes, httpUrl, milliseconds } from "./setting-types.ts";
 
 /** Of `auto`, and of the setting. */
 export const mostWorkers = 64;
@@ -26,6 +26,14 @@ export const server = Type.Object(
       envAlias: "SOUNDING_PORT",
       description: "TCP port to listen on; 0 lets the system choose one.",
     }),
+    public_url: Type.Optional(
+      Type.String({
+        pattern: httpUrl,
+        env: "SOUNDING_PUBLIC_URL",
+        description:
+          "Address under which people reach this server, such as `https://sounding.example.com`, for links to the web console. Absent: the address of the request, if it is this machine's or a trusted proxy reports it, otherwise the address that the server listens on.",
+      }),
+    ),
     workers: Type.Union([Type.Integer({ minimum: 1, maximum: mostWorkers }), Type.Literal("auto")], {
       default: 1,
       env: "SOUNDING_WORKERS",

@@ -7,6 +7,8 @@ export interface RequestOrigin {
   readonly secure: boolean;
   /** With the port, unless it is the scheme's default. */
   readonly host: string;
+  /** Whether a trusted proxy reported the host; otherwise the client may have sent any. */
+  readonly isReported: boolean;
 }
 
 export type RequestOriginOf = (request: Pick<IncomingMessage, "socket" | "headers">) => RequestOrigin;
@@ -16,10 +18,11 @@ export function createRequestOrigin(trustedProxies: readonly string[]): RequestO
   const trusts = createTrusts(trustedProxies);
   return ({ socket, headers }) => {
     const host = headers.host ?? "";
-    if (!trusts(socket.remoteAddress)) return { secure: false, host };
+    if (!trusts(socket.remoteAddress)) return { secure: false, host, isReported: false };
     return {
       secure: first(headers, "x-forwarded-proto")?.toLowerCase() === "https",
       host: first(headers, "x-forwarded-host") ?? host,
+      isReported: true,
     };
   };
 }

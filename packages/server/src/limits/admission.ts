@@ -126,7 +126,8 @@ export class Admission {
     const nowMs = this.#call.now();
     this.#key.release(tokens, nowMs, this.#call.shared);
     this.#organization.release(tokens, nowMs, this.#call.shared);
-    this.#call.usage.record(this.#call.key, tokens, nowMs);
+    const { limitsKeyId, organizationId } = this.#call.key;
+    this.#call.usage.record({ keyId: limitsKeyId, organizationId }, tokens, nowMs);
   }
 
   /** Ends the call as if it had never been admitted. Does nothing once it is settled. */

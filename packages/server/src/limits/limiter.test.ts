@@ -54,6 +54,7 @@ function scope(own: { keyId?: string; organizationId?: string; key?: Limits; org
     projectName: undefined,
     permissions: new Set(["inference"]),
     keyLimits: own.key ?? {},
+    limitsKeyId: keyId,
     organizationLimits: own.organization ?? {},
     allowedModels: undefined,
   });

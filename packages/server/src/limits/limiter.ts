@@ -69,7 +69,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
     const nowMs = now();
     const { keys, organizations } = caches[trafficClass];
     const limitedKey: LimitedSubject = {
-      subject: keys.get(key.keyId, key.keyName, nowMs),
+      subject: keys.get(key.limitsKeyId, key.keyName, nowMs),
       limits: limitsFor(trafficClass, key.keyLimits, defaults.key),
     };
     const limitedOrganization: LimitedSubject = {

@@ -84,6 +84,7 @@ const localOperator = Scope.fromKey({
   projectName: undefined,
   permissions: new Set(["admin"]),
   keyLimits: {},
+  limitsKeyId: "local",
   organizationLimits: {},
   allowedModels: undefined,
 });
@@ -95,7 +96,7 @@ const idleInput: Omit<RouteInput<never>, "body" | "path" | "query"> = {
   form: undefined,
   scope: localOperator,
   session: undefined,
-  origin: () => ({ secure: false, host: "" }),
+  origin: () => ({ secure: false, host: "", isReported: false }),
   headers: {},
   requestId: "local",
   clientAddress: undefined,

@@ -8,7 +8,7 @@ import { inputLimit } from "../input-limits.ts";
 import type { ControlDatabase, Reader } from "./control-database.ts";
 import { rejectNameConflict } from "./database-error.ts";
 import { contains, toPage, type PageRequest } from "./list-query.ts";
-import { newIdentifier, nowSeconds, requireActiveOrganization } from "./row-values.ts";
+import { newIdentifier, nowSeconds, requireActiveOrganization, requireRoom } from "./row-values.ts";
 import type { ControlTables } from "./tables.ts";
 
 export interface StoredAlertGroup {
@@ -67,17 +67,13 @@ export async function createAlertGroup(
 ): Promise<AlertGroup> {
   return control.change(async (transaction) => {
     await requireActiveOrganization(transaction, organizationId);
-    const { count } = await transaction
-      .selectFrom("alert_groups")
-      .select(({ fn }) => fn.countAll<number>().as("count"))
-      .where("organization_id", "=", organizationId)
-      .executeTakeFirstOrThrow();
-    if (count >= maximumGroups) {
-      throw new AppError(
-        "conflict",
-        `The organization has ${count} groups of alert rules, which is the limit. Delete one first.`,
-      );
-    }
+    await requireRoom(transaction, {
+      table: "alert_groups",
+      organizationId,
+      maximum: maximumGroups,
+      what: "groups of alert rules",
+      remedy: "Delete",
+    });
     const now = nowSeconds();
     const row = {
       id: newIdentifier("agrp"),

@@ -49,6 +49,7 @@ const columns: { readonly [Table in CopiedTable]: Readonly<Record<keyof ControlT
     expires_at: optional.number,
     revoked_at: optional.number,
     last_used_at: optional.number,
+    limits_key_id: optional.text,
   },
   token_usage: { month: text, organization_id: text, key_id: text, tokens: number },
   alert_groups: {

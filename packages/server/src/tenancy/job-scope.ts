@@ -54,6 +54,7 @@ function scopeOf(row: ActiveOrganization, { job, project }: Omit<JobScopeRequest
     projectName: project,
     permissions: new Set(["telemetry_read"]),
     keyLimits: {},
+    limitsKeyId: job,
     organizationLimits: {},
     allowedModels: undefined,
   });

@@ -25,6 +25,7 @@ export async function rotateKey(
       limits: toKey(old).limits,
       operator: old.operator === 1,
       expires_at: expiresAt === undefined ? old.expires_at : expiresAt,
+      limitsKeyId: old.limits_key_id ?? old.id,
     });
     const now = nowSeconds();
     const ending =

@@ -2,12 +2,14 @@
 import type { Selectable } from "kysely";
 import type { Key, KeyCreate, KeyUpdate, KeyWithSecret, Page } from "../api/admin.ts";
 import { AppError } from "../errors.ts";
+import { inputLimit } from "../input-limits.ts";
 import type { Permission } from "../tenant.ts";
 import type { ControlDatabase, Reader, Writer } from "./control-database.ts";
 import {
   newIdentifier,
   requireNotArchived,
   requireActiveOrganization,
+  requireRoom,
   changeLimits,
   parseLimits,
   nowSeconds,
@@ -27,7 +29,16 @@ export interface KeyFilter extends PageRequest {
 /** Like `KeyCreate`, with a resolved organization. */
 export interface NewKey extends Omit<KeyCreate, "organization_id"> {
   readonly organizationId: string;
+  /** The key whose usage counts towards the new key's limits, too. */
+  readonly limitsKeyId?: string;
 }
+
+const maximumKeys = inputLimit({
+  area: "Administration",
+  bounds: "API keys of one organization that are not revoked",
+  value: 10_000,
+  error: "conflict",
+});
 
 const ordinaryPermissions: readonly Permission[] = ["inference", "telemetry_write", "telemetry_read"];
 
@@ -53,7 +64,12 @@ export async function getKey(control: ControlDatabase, id: string): Promise<Key>
   return control.read(async (database) => toKey(await requireKey(database, id)));
 }
 
-/** @throws AppError not_found (organization or project), conflict (one of them is archived) or invalid_request */
+/** The key under which the limits of this one count. @throws AppError not_found */
+export async function getLimitsKeyId(control: ControlDatabase, id: string): Promise<string> {
+  return control.read(async (database) => (await requireKey(database, id)).limits_key_id ?? id);
+}
+
+/** @throws AppError not_found (organization or project), conflict (one is archived, or too many keys) or invalid_request */
 export async function createKey(control: ControlDatabase, input: NewKey): Promise<KeyWithSecret> {
   return control.change(async (transaction) => {
     await requireActiveOrganization(transaction, input.organizationId);
@@ -68,6 +84,14 @@ export async function insertKey(
   input: NewKey,
   { secret, configured }: { secret: string; configured: boolean } = { secret: newSecret(), configured: false },
 ): Promise<KeyWithSecret> {
+  await requireRoom(transaction, {
+    table: "keys",
+    endedAt: "revoked_at",
+    organizationId: input.organizationId,
+    maximum: maximumKeys,
+    what: "API keys",
+    remedy: "Revoke",
+  });
   const granted = [...new Set(input.permissions ?? ordinaryPermissions)];
   checkPermissions(input, granted);
   checkExpiry(input.expires_at);
@@ -86,6 +110,7 @@ export async function insertKey(
     expires_at: input.expires_at ?? null,
     revoked_at: null,
     last_used_at: null,
+    limits_key_id: input.limitsKeyId ?? null,
   };
   await transaction.insertInto("keys").values(row).execute();
   return { ...toKey(row), secret };

@@ -16,6 +16,7 @@ const migrations: Record<string, Migration> = {
   "0005_alerts": { up: createAlerts },
   "0006_limit_leases": { up: createLimitLeases },
   "0007_deletions": { up: createDeletions },
+  "0008_limits_of_rotated_keys": { up: addLimitsKey },
 };
 
 export const knownMigrations: readonly string[] = Object.keys(migrations);
@@ -150,6 +151,10 @@ async function createDeletions({ schema }: Kysely<unknown>): Promise<void> {
     .addColumn("retry_at", "bigint")
     .execute();
   await schema.createIndex("deletions_organization").on("deletions").columns(["organization_id", "id"]).execute();
+}
+
+async function addLimitsKey({ schema }: Kysely<unknown>): Promise<void> {
+  await schema.alterTable("keys").addColumn("limits_key_id", "text").execute();
 }
 
 /**

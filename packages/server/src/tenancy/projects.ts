@@ -2,14 +2,22 @@
 import type { Selectable } from "kysely";
 import { defaultProjectSettings, type Page, type Project, type ProjectUpdate } from "../api/admin.ts";
 import { AppError } from "../errors.ts";
+import { inputLimit } from "../input-limits.ts";
 import type { ProjectSettings } from "../tenant.ts";
 import type { ControlDatabase, Reader, Writer } from "./control-database.ts";
 import { rejectNameConflict } from "./database-error.ts";
 import { insertDeletion, lengthenOpenRetentions, requireNoProjectDeletion } from "./deletions.ts";
-import { newIdentifier, requireNotArchived, requireActiveOrganization, nowSeconds } from "./row-values.ts";
+import { newIdentifier, requireNotArchived, requireActiveOrganization, requireRoom, nowSeconds } from "./row-values.ts";
 import { requireRemainingOperator } from "./operators.ts";
 import { contains, toPage, type PageRequest } from "./list-query.ts";
 import type { ControlTables } from "./tables.ts";
+
+const maximumProjects = inputLimit({
+  area: "Administration",
+  bounds: "Projects of one organization that are not archived",
+  value: 10_000,
+  error: "conflict",
+});
 
 export interface ProjectFilter extends PageRequest {
   readonly organizationId?: string | undefined;
@@ -55,6 +63,14 @@ export async function createProject(control: ControlDatabase, input: NewProject)
 
 /** Like `createProject`, in a transaction that has checked the organization. */
 export async function insertProject(transaction: Writer, input: NewProject): Promise<Project> {
+  await requireRoom(transaction, {
+    table: "projects",
+    endedAt: "archived_at",
+    organizationId: input.organizationId,
+    maximum: maximumProjects,
+    what: "projects",
+    remedy: "Archive",
+  });
   const row = {
     id: newIdentifier("proj"),
     organization_id: input.organizationId,

@@ -26,7 +26,7 @@ import type { LimitUsage, UsageSubject } from "../limits/limit-usage.ts";
 import type { Scope } from "../tenant.ts";
 import { namedOrganization, requireReach } from "./authority.ts";
 import type { ControlDatabase } from "./control-database.ts";
-import { createKey, getKey, listKeys, revokeKey, updateKey } from "./keys.ts";
+import { createKey, getKey, getLimitsKeyId, listKeys, revokeKey, updateKey } from "./keys.ts";
 import { rotateKey } from "./key-rotation.ts";
 import { identifierParameter, pageRequest, booleanParameter } from "./list-query.ts";
 import {
@@ -152,16 +152,16 @@ function keyRoutes(control: ControlDatabase): Route[] {
 }
 
 function usageRoutes(control: ControlDatabase, readUsage: ReadUsage): Route[] {
-  const usage = async (subject: UsageSubject): Promise<RouteResponse> =>
-    json({ object: "usage", id: subject.id, data: await readUsage(subject) });
+  const usage = async (id: string, subject: UsageSubject): Promise<RouteResponse> =>
+    json({ object: "usage", id, data: await readUsage(subject) });
   return [
     route(getOrganizationUsageOperation, async ({ scope, path }) => {
       const { id, limits } = await getOrganization(control, reachableOrganization(scope, path));
-      return await usage({ kind: "organization", id, limits });
+      return await usage(id, { kind: "organization", id, limits });
     }),
     route(getKeyUsageOperation, async ({ scope, path }) => {
       const { id, limits } = await reachableKey(control, scope, path);
-      return await usage({ kind: "key", id, limits });
+      return await usage(id, { kind: "key", id: await getLimitsKeyId(control, id), limits });
     }),
   ];
 }

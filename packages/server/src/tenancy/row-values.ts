@@ -58,3 +58,30 @@ export async function requireActiveOrganization(database: Reader, id: string): P
   }
   requireNotArchived(row);
 }
+
+interface OwnedRows {
+  readonly table: "keys" | "projects" | "alert_groups";
+  /** The column of rows that do not count because they are not in use any more. */
+  readonly endedAt?: "revoked_at" | "archived_at";
+  readonly organizationId: string;
+  readonly maximum: number;
+  /** What the rows are, and what makes room, for the error. */
+  readonly what: string;
+  readonly remedy: string;
+}
+
+/** @throws AppError conflict when the organization has as many rows as it may have */
+export async function requireRoom(database: Reader, rows: OwnedRows): Promise<void> {
+  const { ref } = database.dynamic;
+  let query = database
+    .selectFrom(rows.table)
+    .select(({ fn }) => fn.countAll<number | string>().as("count"))
+    .where("organization_id", "=", rows.organizationId);
+  if (rows.endedAt !== undefined) query = query.where(ref(rows.endedAt), "is", null);
+  const { count } = await query.executeTakeFirstOrThrow();
+  if (Number(count) < rows.maximum) return;
+  throw new AppError(
+    "conflict",
+    `The organization has ${count} ${rows.what}, which is the limit. ${rows.remedy} one first.`,
+  );
+}

@@ -20,6 +20,7 @@ import type { CheckedKey, CheckedSession } from "../tenant.ts";
 import type { ControlDatabase } from "./control-database.ts";
 import type { KeyCheck } from "./key-check.ts";
 import { createSessionCheck } from "./session-check.ts";
+import { signInLink, type ServerAddress } from "./sign-in-link.ts";
 import { SignInRate } from "./sign-in-rate.ts";
 import {
   createSession,
@@ -42,6 +43,7 @@ export interface SignInOptions {
   readonly control: ControlDatabase;
   readonly checkKey: KeyCheck["check"];
   readonly failedKeys: FailedKeys;
+  readonly address: ServerAddress;
   readonly logger: Logger;
   /** UNIX milliseconds. */
   readonly now?: () => number;
@@ -51,6 +53,7 @@ export async function createSignIn({
   control,
   checkKey,
   failedKeys,
+  address,
   logger,
   now,
 }: SignInOptions): Promise<SignInService> {
@@ -141,8 +144,7 @@ export async function createSignIn({
     requireAdmin(operatorKey);
     rate.count(scope.key.keyId);
     const { code, expiresAt } = await createSignInCode(control, sessionKeys(scope.key, operatorKey));
-    const { secure, host } = origin();
-    const url = `${secure ? "https" : "http"}://${host}/console/sign-in#code=${code}`;
+    const url = signInLink(code, origin(), address);
     return json({ object: "sign_in_code", code, url, expires_at: expiresAt }, 201);
   });
 

@@ -41,6 +41,8 @@ interface KeyTable {
   expires_at: number | null;
   revoked_at: number | null;
   last_used_at: number | null;
+  /** The first of the keys that this one replaces by rotation: limits and budgets count its usage. null: its own. */
+  limits_key_id: string | null;
 }
 
 interface TokenUsageTable {

@@ -44,6 +44,7 @@ export function scope(keyId = "key-1", organization: Limits = {}): Scope {
     projectName: undefined,
     permissions: new Set(["inference"]),
     keyLimits: {},
+    limitsKeyId: keyId,
     organizationLimits: organization,
     allowedModels: undefined,
   });

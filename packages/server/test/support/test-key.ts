@@ -11,6 +11,7 @@ export function testKey(changes: Partial<CheckedKey> = {}): CheckedKey {
     projectName: undefined,
     permissions: new Set(permissions),
     keyLimits: {},
+    limitsKeyId: changes.keyId ?? "key_test",
     organizationLimits: {},
     allowedModels: undefined,
     ...changes,

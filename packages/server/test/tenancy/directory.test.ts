@@ -4,6 +4,7 @@ import * as fc from "fast-check";
 import { OrganizationCreate } from "../../src/api/admin.ts";
 import { validate } from "../../src/api/validate.ts";
 import type { ControlDatabase } from "../../src/tenancy/control-database.ts";
+import { rotateKey } from "../../src/tenancy/key-rotation.ts";
 import { createKey, getKey, listKeys, revokeKey, updateKey } from "../../src/tenancy/keys.ts";
 import {
   archiveOrganization,
@@ -201,6 +202,36 @@ onEachDatabase("the directory", ({ open }) => {
     assert.deepEqual(seen.sort(), made.sort());
     const empty = await listKeys(control, { organizationId, limit: 3, after: seen.at(-1) });
     assert.deepEqual(empty, { object: "list", data: [], has_more: false, last_id: null });
+  });
+
+  test("an organization has at most 10,000 keys that are not revoked, those by rotation included", async () => {
+    const control = await open();
+    const { id: organizationId } = await createOrganization(control, { name: "acme" });
+    const first = await createKey(control, { organizationId, name: "first" });
+    await control.write(async (transaction) => {
+      const row = await transaction.selectFrom("keys").selectAll().where("id", "=", first.id).executeTakeFirstOrThrow();
+      const copies = Array.from({ length: 9999 }, (_, index) => ({
+        ...row,
+        id: `key_${String(index).padStart(32, "0")}`,
+        secret_hash: `hash ${index}`,
+      }));
+      for (let from = 0; from < copies.length; from += 1000)
+        await transaction
+          .insertInto("keys")
+          .values(copies.slice(from, from + 1000))
+          .execute();
+    });
+    const full = {
+      code: "conflict",
+      param: null,
+      message: "The organization has 10000 API keys, which is the limit. Revoke one first.",
+    };
+    assert.deepEqual(await failure(() => createKey(control, { organizationId, name: "next" })), full);
+    assert.deepEqual(await failure(() => rotateKey(control, first.id, { grace_seconds: 60 })), full);
+    await revokeKey(control, `key_${"0".repeat(32)}`);
+    await createKey(control, { organizationId, name: "next" });
+    const other = await createOrganization(control, { name: "globex" });
+    await createKey(control, { organizationId: other.id, name: "another organization's" });
   });
 
   test("missing objects are not found", async () => {

@@ -58,6 +58,7 @@ onEachDatabase("the key check", ({ location, open }) => {
       projectName: "bot",
       permissions: new Set(["inference"]),
       keyLimits: { requests_per_minute: 3 },
+      limitsKeyId: keyId,
       organizationLimits: { tokens_per_month: 9 },
       allowedModels: ["gpt-*"],
     };

@@ -31,13 +31,21 @@ export interface SessionServerOptions {
   readonly settings?: Partial<HttpSettings>;
   readonly failedKeys?: FailedKeys;
   readonly now?: () => number;
+  readonly publicUrl?: string;
 }
 
 /** @param control with an organization */
 export async function startSessionServer(control: ControlDatabase, options: SessionServerOptions = {}) {
-  const { settings = {}, failedKeys = new FailedKeys(1_000), now = Date.now } = options;
+  const { settings = {}, failedKeys = new FailedKeys(1_000), now = Date.now, publicUrl } = options;
   const keys = createKeyCheck({ control, logger: silentLogger, now });
-  const signIn = await createSignIn({ control, checkKey: keys.check, failedKeys, logger: silentLogger, now });
+  const signIn = await createSignIn({
+    control,
+    checkKey: keys.check,
+    failedKeys,
+    address: { publicUrl, url: "http://127.0.0.1:4141" },
+    logger: silentLogger,
+    now,
+  });
   const http = await startTestHttp({
     settings,
     failedKeys,

@@ -1,4 +1,8 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import { hostname } from "node:os";
+import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { FailedKeys } from "../../src/http/failed-keys.ts";
 import { createSessionOperation, createSignInCodeOperation } from "../../src/api/sessions.ts";
@@ -354,6 +358,34 @@ onEachDatabase("sessions", ({ open, location }) => {
     assert.match(late.body.error!.message, /This API key has been revoked/);
   });
 
+  test("a link leads to this server only, whatever host the request names", async () => {
+    const control = await open();
+    const { key } = await firstKeys(control);
+    const linkOf = async (headers: Record<string, string>, publicUrl?: string): Promise<string> => {
+      await using server = await startSessionServer(control, {
+        ...(publicUrl === undefined ? {} : { publicUrl }),
+        settings: { trusted_proxies: "x-forwarded-host" in headers ? ["loopback"] : [] },
+      });
+      const { status, body } = await requestAs(server.url, { authorization: `Bearer ${key}`, ...headers });
+      assert.equal(status, 201);
+      return (JSON.parse(body) as { url: string }).url.split("/console/")[0]!;
+    };
+    for (const host of [
+      "evil.example",
+      "evil.example:4141",
+      "localhost@evil.example",
+      "localhost/evil",
+      "[::1",
+      "localhost.evil.example",
+    ])
+      assert.equal(await linkOf({ host }), "http://127.0.0.1:4141");
+    assert.equal(await linkOf({ host: "evil.example" }, "https://sounding.example/"), "https://sounding.example");
+    for (const host of ["localhost:9", "10.1.2.3", "[::1]:4141", "a.localhost", hostname()])
+      assert.equal(await linkOf({ host }), `http://${host}`);
+    const forwarded = { "x-forwarded-host": "sounding.example", "x-forwarded-proto": "https" };
+    assert.equal(await linkOf(forwarded), "https://sounding.example");
+  });
+
   test("wrong keys and codes count as wrong keys of their address, and valid ones still work", async () => {
     const control = await open();
     const { key } = await firstKeys(control);
@@ -389,3 +421,14 @@ onEachDatabase("sessions", ({ open, location }) => {
     assert.equal(await signInStatus(key), 201);
   });
 });
+
+/** Creates a sign-in code with any headers; `fetch` sends its own Host. */
+async function requestAs(url: string, headers: Record<string, string>): Promise<{ status: number; body: string }> {
+  const request = httpRequest(`${url}/authentication/sign_in_codes`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+  });
+  request.end("{}");
+  const [response] = (await once(request, "response")) as [IncomingMessage];
+  return { status: response.statusCode!, body: await text(response) };
+}

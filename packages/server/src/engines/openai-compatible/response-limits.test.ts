@@ -46,7 +46,9 @@ describe("an engine's answer is refused", () => {
     for (const accept of [read, (text: string) => new ChunkNormalizer("m", () => undefined).accept(text)]) {
       accept(nested(maxResponseDepth - 1));
       assert.throws(() => accept(nested(maxResponseDepth)), tooMany);
-      accept(`{"id":"1","choices":[],"x":[${"[],".repeat(maxResponseDepth)}[]],"y":"${"[{".repeat(maxResponseDepth)}"}`);
+      accept(
+        `{"id":"1","choices":[],"x":[${"[],".repeat(maxResponseDepth)}[]],"y":"${"[{".repeat(maxResponseDepth)}"}`,
+      );
     }
   });
 

@@ -165,7 +165,13 @@ test("a key that a caller sends as a model or a parameter is not stored", async 
   ];
   for (const error of errors) {
     telemetry.observe(
-      finishedChat({ model: secret, request: { model: secret, messages: [] }, answer: undefined, error, refused: true }),
+      finishedChat({
+        model: secret,
+        request: { model: secret, messages: [] },
+        answer: undefined,
+        error,
+        refused: true,
+      }),
     );
   }
   await telemetry.close();

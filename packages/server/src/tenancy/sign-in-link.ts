@@ -1,0 +1,34 @@
+/** The link with which a person signs in to the web console with a code. */
+import { isIP } from "node:net";
+import { hostname } from "node:os";
+import type { RequestOrigin } from "../http/request-origin.ts";
+
+/** Addresses of this server, for links to its console. */
+export interface ServerAddress {
+  /** The setting `server.public_url`. */
+  readonly publicUrl: string | undefined;
+  /** The address that it listens on. */
+  readonly url: string;
+}
+
+/** The code is in the fragment, which browsers send to no server and no proxy. */
+export function signInLink(code: string, origin: RequestOrigin, { publicUrl, url }: ServerAddress): string {
+  const address = publicUrl ?? requestedAddress(origin) ?? url;
+  return `${address.replace(/\/+$/, "")}/console/sign-in#code=${code}`;
+}
+
+/** Undefined if the name may be anybody's: a link to another site would hand it the code. */
+function requestedAddress({ secure, host, isReported }: RequestOrigin): string | undefined {
+  const text = `${secure ? "https" : "http"}://${host}`;
+  if (!URL.canParse(text)) return undefined;
+  const parsed = new URL(text);
+  // Whatever else is in it, such as a user or a path, is no host.
+  if (parsed.host !== host.toLowerCase()) return undefined;
+  return isReported || isOwnName(parsed.hostname) ? text : undefined;
+}
+
+function isOwnName(name: string): boolean {
+  const own = hostname().toLowerCase();
+  const isLocal = name === "localhost" || name.endsWith(".localhost") || name === own || name === `${own}.local`;
+  return isLocal || isIP(name.replaceAll(/^\[|\]$/g, "")) !== 0;
+}
