@@ -1,5 +1,6 @@
 /** Backups: every query and list answers the same before and after, on each kind of database; interrupted and damaged ones. */
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { appendFile, cp, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -328,6 +329,14 @@ describe("a backup that is damaged or hostile is refused before anything is writ
         await writeFile(path, bytes);
       },
       /damaged: telemetry\/spans\/.* checksum differs/,
+    ],
+    "with a pipe in place of a file": [
+      async (copy) => {
+        const path = await spans(copy);
+        await rm(path);
+        execFileSync("mkfifo", [path]);
+      },
+      /spans.* is not a file; a backup consists of files/,
     ],
     "without a file": [async (copy) => rm(await spans(copy)), /spans.* cannot be read: it does not exist/],
     "with more rows in the control database": [

@@ -8,7 +8,7 @@ import { administer, sendDemo, startConsoleServer, type RunningServer } from "./
 import { beforeTests } from "../../../test/support/hooks.ts";
 import { needs } from "../../../test/support/needs.ts";
 
-const hostile = '<img src=x onerror="document.title=1">/..\u202e %2F';
+const hostile = '<img src=x onerror="document.title=1">/../../x/..\u202e %2F';
 const second = 1_000_000_000n;
 
 /** A turn as an application reports it: the request, and the call of a model within. */

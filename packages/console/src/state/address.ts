@@ -28,10 +28,12 @@ export function parameter(name: string) {
   return computed(() => parameters.value.get(name) ?? undefined);
 }
 
-/** An address for a link. Slashes in the path stay as they are. */
+/** An address for a link. Slashes in the path stay as they are, unless a browser would shorten the path: `a/../b`. */
 export function href(to: string, changes: ParameterChanges = {}): string {
   const query = withChanges(new URLSearchParams(), changes).toString();
-  const encoded = to.split("/").map(encodeURIComponent).join("/");
+  const [view = "", ...rest] = to.split("/").map(encodeURIComponent);
+  const isShortened = rest.length > 1 && rest.some((segment) => segment === "." || segment === "..");
+  const encoded = [view, rest.join(isShortened ? "%2F" : "/")].join(rest.length === 0 ? "" : "/");
   return consoleRoot.pathname + encoded + (query === "" ? "" : `?${query}`);
 }
 

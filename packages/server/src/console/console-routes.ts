@@ -18,22 +18,22 @@ export function createWebConsole({ logger }: { readonly logger: Pick<LeveledLogg
       logger.warn({ error }, "the web console is not available because its files could not be read");
       return undefined;
     }));
-  const page = async (path: string): Promise<RouteResponse> => {
+  const page = async (pathname: string): Promise<RouteResponse> => {
     const file = (await load())?.get("index.html");
     if (file === undefined) throw unavailable();
-    return { kind: "text", text: withBase(file, path), type: file.type, headers: pageHeaders };
+    return { kind: "text", text: withBase(file, pathname), type: file.type, headers: pageHeaders };
   };
   return {
     routes: [
       route(getRoot, () => toConsole),
       route(getConsole, () => toConsole),
-      route(getConsoleFile, async ({ path, headers }) => {
+      route(getConsoleFile, async ({ path, pathname, headers }) => {
         const name = path["path"] ?? "";
         const file = name === "index.html" ? undefined : (await load())?.get(name);
         if (file !== undefined) return send(file, headers["accept-encoding"]);
         if (name.startsWith("assets/"))
           throw new AppError("not_found", `The console has no file ${JSON.stringify(name)}.`);
-        return page(name);
+        return page(pathname);
       }),
     ],
     prepare: async () => (await load()) !== undefined,
@@ -48,9 +48,12 @@ async function readFiles(): Promise<ConsoleFiles> {
   return readConsoleFiles();
 }
 
-/** Every path under `/console/` is the page, so relative addresses need the way back: a proxy may add a prefix. */
-function withBase({ bytes }: ConsoleFile, path: string): string {
-  const depth = path.split("/").length - 1;
+/**
+ * Every path under `/console/` is the page, so relative addresses need the way back: a proxy may add a prefix.
+ * @param pathname not decoded, since an encoded slash is no level for a browser
+ */
+function withBase({ bytes }: ConsoleFile, pathname: string): string {
+  const depth = pathname.split("/").length - 3;
   const base = depth === 0 ? "./" : "../".repeat(depth);
   return Buffer.from(bytes).toString("utf8").replace("<head>", `<head>\n<base href="${base}">`);
 }

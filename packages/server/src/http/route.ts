@@ -20,7 +20,10 @@ export interface RouteInput<Body> {
   readonly session: CheckedSession | undefined;
   /** The scheme and the host that the client used, as far as trusted proxies report them. */
   readonly origin: () => RequestOrigin;
+  /** The parameters in the path, decoded. */
   readonly path: Readonly<Record<string, string>>;
+  /** The path as the client sent it. */
+  readonly pathname: string;
   readonly query: URLSearchParams;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly requestId: string;

@@ -9,7 +9,7 @@ import { queryOf } from "./query-body.ts";
 import type { RequestContext } from "./request-context.ts";
 import type { RequestOrigin, RequestOriginOf } from "./request-origin.ts";
 import type { RouteInput } from "./route.ts";
-import type { PathParameters } from "./router.ts";
+import { pathOf, type PathParameters } from "./router.ts";
 
 export interface ServedParts {
   readonly scope: Scope;
@@ -56,6 +56,10 @@ export class ServedInput implements RouteInput<never> {
 
   get session(): CheckedSession | undefined {
     return this.#context.session;
+  }
+
+  get pathname(): string {
+    return pathOf(this.#context.request.url ?? "");
   }
 
   get query(): URLSearchParams {

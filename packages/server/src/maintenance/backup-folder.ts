@@ -1,7 +1,7 @@
 /** A backup in a folder: files that are private and flushed to the disk. */
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { mkdir, open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { constants } from "node:fs";
+import { type FileHandle, mkdir, open, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { AppError } from "../errors.ts";
 import { lacksManifest, requireSame, storedFileOf, toFileError } from "./backup-files.ts";
@@ -68,7 +68,7 @@ export class BackupFolder implements BackupStorage {
   async readManifest(): Promise<Manifest> {
     const path = join(this.folder, manifestFile);
     try {
-      await using file = await open(path);
+      await using file = await openFile(path);
       return parseManifest(await file.readFile("utf8"));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "ENOENT") throw lacksManifest(this.folder, error);
@@ -78,11 +78,14 @@ export class BackupFolder implements BackupStorage {
 
   async read(path: string, expected: StoredFile): Promise<Buffer> {
     const source = join(this.folder, path);
-    const bytes = await readFile(source).catch((error: unknown) => {
+    try {
+      await using file = await openFile(source);
+      const bytes = await file.readFile();
+      requireSame(path, storedFileOf(bytes), expected);
+      return bytes;
+    } catch (error) {
       throw toFileError(error, source, "read");
-    });
-    requireSame(path, storedFileOf(bytes), expected);
-    return bytes;
+    }
   }
 
   async verify(path: string, expected: StoredFile, { signal, target }: VerifyOptions): Promise<void> {
@@ -103,7 +106,12 @@ async function copyFile(source: string, target: string | undefined, signal: Abor
   try {
     if (target !== undefined) await mkdir(dirname(target), { recursive: true, mode: 0o700 });
     await using file = target === undefined ? undefined : await open(target, "wx", 0o600);
-    const chunks = createReadStream(source, { highWaterMark: 1_048_576, signal }) as AsyncIterable<Buffer>;
+    await using from = await openFile(source);
+    const chunks = from.createReadStream({
+      highWaterMark: 1_048_576,
+      signal,
+      autoClose: false,
+    }) as AsyncIterable<Buffer>;
     for await (const chunk of chunks) {
       hash.update(chunk);
       bytes += chunk.length;
@@ -115,4 +123,13 @@ async function copyFile(source: string, target: string | undefined, signal: Abor
     throw toFileError(error, target ?? source, target === undefined ? "read" : "written");
   }
   return { bytes, sha256: hash.digest("hex") };
+}
+
+/** Opens a file to read it. Opening a pipe would wait for its writer, and a device may never end. @throws AppError */
+async function openFile(path: string): Promise<FileHandle> {
+  // Windows has neither.
+  const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  if ((await file.stat()).isFile()) return file;
+  await file.close();
+  throw new AppError("invalid_request", `${path} is not a file; a backup consists of files.`);
 }

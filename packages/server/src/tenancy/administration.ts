@@ -66,6 +66,7 @@ export async function openAdministration(options: AdministrationOptions): Promis
         ...idleInput,
         body: (route.operation.body === undefined ? undefined : validate(route.operation.body, body)) as never,
         path: match.parameters,
+        pathname: path,
         query: new URL(path, "http://localhost").searchParams,
       });
       return result.kind === "json" ? result.value : undefined;
@@ -91,7 +92,7 @@ const localOperator = Scope.fromKey({
 
 const never = new Cancellation();
 
-const idleInput: Omit<RouteInput<never>, "body" | "path" | "query"> = {
+const idleInput: Omit<RouteInput<never>, "body" | "path" | "pathname" | "query"> = {
   bytes: Buffer.alloc(0),
   form: undefined,
   scope: localOperator,
