@@ -142,25 +142,13 @@ async function select(
   const ofSpans = await namedBy(spanSeriesNames, request);
   const selectsInfo = await selectsTargetInfo(request);
   const [counted, sent, info] = await Promise.all([
-    readSequentially(ofSpans, (name) => selectSpanSeries(name, request, options)),
+    selectSpanSeries(ofSpans, request, options),
     selectOtlpSeries({ ...otlpRequest, names }, options),
     selectsInfo ? selectTargetInfo(otlpRequest, options) : [],
   ]);
   if (sent.length === 0) return [...counted, ...info];
-  const sources = await readSequentially(ofSpans, (name) =>
-    spanSources(name, { ...request, maxSeries: request.hints.maxSeries }, options),
-  );
+  const sources = await spanSources(ofSpans, { ...request, maxSeries: request.hints.maxSeries }, options);
   return [...counted, ...(await withoutSpanDuplicates(sent, sources, request.yieldBudget)), ...info];
-}
-
-/** Runs one statement after the other: a selector without a name needs one for each of some forty names. */
-async function readSequentially<Item, Result>(
-  items: readonly Item[],
-  read: (item: Item) => Promise<readonly Result[]>,
-): Promise<Result[]> {
-  const results: Result[] = [];
-  for (const item of items) for (const result of await read(item)) results.push(result);
-  return results;
 }
 
 /** Whether pushed series may add something to a series over spans. */
@@ -173,7 +161,7 @@ async function hasUncoveredSeries(
   const range = { ...request, maxSeries: request.hints.maxSeries };
   const sent = await otlpLabelSets({ ...range, names }, options);
   if (sent.length === 0) return false;
-  const known = new Set((await spanSources(name, range, options)).map(sourceOf));
+  const known = new Set((await spanSources([name], range, options)).map(sourceOf));
   return sent.some((labels) => !known.has(sourceOf(labels)));
 }
 
@@ -183,10 +171,11 @@ async function exemplars(
   options: SpanQuery,
 ): Promise<readonly ExemplarSeries[]> {
   const ofSpans = await namedBy(spanSeriesNames, request);
-  const counted = await readSequentially(ofSpans, (name) => spanExemplars(name, request, options));
+  const counted: ExemplarSeries[] = [];
+  for (const name of ofSpans) counted.push(...(await spanExemplars(name, request, options)));
   const sent = await otlpExemplars({ ...request, names }, options);
   if (sent.length === 0) return counted;
-  const sources = await readSequentially(ofSpans, (name) => spanSources(name, request, options));
+  const sources = await spanSources(ofSpans, request, options);
   return [...counted, ...(await withoutSpanDuplicates(sent, sources, request.yieldBudget))];
 }
 
@@ -220,7 +209,7 @@ async function labelSets(
   const selectsInfo = await selectsTargetInfo(request);
   const ofSpanNames = wanted === undefined ? named : oneNameEach(named, wanted);
   const [ofSpans, sent, info] = await Promise.all([
-    readSequentially(ofSpanNames, (name) => spanLabelSets(name, request, options)),
+    spanLabelSets(ofSpanNames, request, options),
     wanted === undefined
       ? otlpLabelSets({ ...request, names }, options)
       : wantedLabelSets({ ...request, wanted, names }, options),

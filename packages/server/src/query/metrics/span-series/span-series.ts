@@ -5,7 +5,7 @@
  */
 import { longStep, CooperativeYield } from "../../../scheduling/cooperative-yield.ts";
 import { bucketBounds, bucketOf, endMs } from "../../../store/row-expressions.ts";
-import { bind, sql, type Statement } from "../../../store/statement.ts";
+import { bind, join, sql, type Statement } from "../../../store/statement.ts";
 import type { TenantReader } from "../../../store/store.ts";
 import { labelsFrom, type Labels } from "../../../languages/promql/series/labels.ts";
 import type { SelectRequest, StoredSeries } from "../../../languages/promql/storage.ts";
@@ -27,7 +27,8 @@ export interface SpanQuery {
 interface SampleRow {
   readonly label_values: readonly string[];
   readonly bucket: number | string;
-  readonly samples: readonly (readonly [timeMs: string, amount: number | string])[];
+  /** With an amount for each part of the metric that was read. */
+  readonly samples: readonly (readonly [timeMs: string, amounts: readonly (number | string)[]])[];
 }
 
 /** Half a millisecond, which is less than the distance between two samples. */
@@ -38,30 +39,55 @@ export function seriesLabels(metric: SpanMetric, namedLabels: ReadonlySet<string
   return [...metric.labels, ...metric.labelsWhenNamed.filter((label) => namedLabels.has(label))];
 }
 
-/** The samples of the series of one name. @throws AppError as the store does */
+/** The samples of the series of the names. @throws AppError as the store does */
 export async function selectSpanSeries(
-  { metric, name, part }: SpanSeriesName,
+  names: readonly SpanSeriesName[],
   request: SelectRequest,
-  { namedLabels, project, reader }: SpanQuery,
+  query: SpanQuery,
 ): Promise<StoredSeries[]> {
+  const found: StoredSeries[] = [];
+  for (const [metric, ofMetric] of byMetric(names)) {
+    for (const series of await selectMetric(metric, { names: ofMetric, request, query })) found.push(series);
+  }
+  return found;
+}
+
+/** The parts of a metric are read together: a selector without a name, such as `{__name__=~".+"}`, selects them all. */
+function byMetric(names: readonly SpanSeriesName[]): Map<SpanMetric, SpanSeriesName[]> {
+  return Map.groupBy(names, ({ metric }) => metric);
+}
+
+interface MetricRead {
+  /** Of one metric. */
+  readonly names: readonly SpanSeriesName[];
+  readonly request: SelectRequest;
+  readonly query: SpanQuery;
+}
+
+async function selectMetric(metric: SpanMetric, { names, query, request }: MetricRead): Promise<StoredSeries[]> {
+  const { namedLabels, project, reader } = query;
   const labels = seriesLabels(metric, namedLabels);
   const selected = selectSpans({ ...request, metric, project, labels });
   if (selected === null) return [];
-  const rows = await reader.query<SampleRow>(samplesStatement(metric, { selected, part }), {
+  const parts = names.map(({ part }) => part);
+  const rows = await reader.query<SampleRow>(samplesStatement(metric, { selected, parts }), {
     signal: request.signal,
     memory: { add: request.charge },
     duplicates: "kept",
     maximumRows: request.hints.maxSeries,
   });
   const windowEnds = metric.type === "gauge" ? [] : windowEndsOf(request);
-  const build = { name, labels, windowEnds, isDelta: metric.type !== "gauge" };
   const found: StoredSeries[] = [];
   const yielder = new CooperativeYield();
-  for (const series of part === "bucket" ? bucketSeries(rows, build) : eachSeries(rows, build)) {
-    if (part !== "bucket" || (await matchesLe(series.labels, request))) found.push(series);
-    // The memory of zeros and buckets, which are added after reading.
-    request.charge(series.timestampsMs.length * bytesPerSample);
-    if (yielder.isDue(longStep)) await yielder.yield();
+  for (const [at, { name, part }] of names.entries()) {
+    const build = { name, at, labels, windowEnds, isDelta: metric.type !== "gauge" };
+    const groups = parts.includes("bucket") ? rowsOfLabels(rows) : rows.map((row) => [row]);
+    for (const series of part === "bucket" ? bucketSeries(groups, build) : eachSeries(groups, build)) {
+      if (await matchesLe(series.labels, request)) found.push(series);
+      // The memory of zeros and buckets, which are added after reading.
+      request.charge(series.timestampsMs.length * bytesPerSample);
+      if (yielder.isDue(longStep)) await yielder.yield();
+    }
   }
   return found;
 }
@@ -71,15 +97,18 @@ const bytesPerSample = 24;
 
 interface SamplesParts {
   readonly selected: SelectedSpans;
-  readonly part: SpanSeriesName["part"];
+  readonly parts: readonly SpanSeriesName["part"][];
 }
 
-function samplesStatement(metric: SpanMetric, { selected, part }: SamplesParts): Statement {
-  const amount = part === "bucket" || part === "count" ? sql`1.` : metric.value;
-  const total = sql`${totalOf(metric)}(${amount})`;
-  const bucket = part === "bucket" ? bucketOf(metric.value) : sql`0.`;
-  return sql`SELECT label_values, bucket, groupArray((ended, amount)) AS samples FROM (
-      SELECT ${selected.labelList} AS label_values, ${bucket} AS bucket, ${endMs} AS ended, ${total} AS amount
+function samplesStatement(metric: SpanMetric, { selected, parts }: SamplesParts): Statement {
+  const amounts = parts.map((part) => {
+    const amount = part === "bucket" || part === "count" ? sql`1.` : metric.value;
+    return sql`toFloat64(${totalOf(metric)}(${amount}))`;
+  });
+  const bucket = parts.includes("bucket") ? bucketOf(metric.value) : sql`0.`;
+  return sql`SELECT label_values, bucket, groupArray((ended, amounts)) AS samples FROM (
+      SELECT ${selected.labelList} AS label_values, ${bucket} AS bucket, ${endMs} AS ended,
+        [${join(amounts, sql`, `)}] AS amounts
       FROM ${selected.rows} GROUP BY label_values, bucket, ended
     ) GROUP BY label_values, bucket`;
 }
@@ -93,23 +122,38 @@ export function totalOf({ edge }: SpanMetric): Statement {
 
 interface Build {
   readonly name: string;
+  /** Which of the amounts. */
+  readonly at: number;
   readonly labels: readonly SpanLabel[];
   readonly windowEnds: readonly number[];
   readonly isDelta: boolean;
 }
 
-function toLabels(values: readonly string[], { labels, name }: Build, le?: number): Labels {
+function toLabels(values: readonly string[], { labels, name }: Pick<Build, "labels" | "name">, le?: number): Labels {
   const entries = labels.map((label, index): [string, string] => [label, values[index]!]);
   if (le !== undefined) entries.push(["le", formatPlain(le)]);
   return labelsFrom([["__name__", name], ...entries]);
 }
 
-function* eachSeries(rows: readonly SampleRow[], build: Build): Generator<StoredSeries> {
-  for (const row of rows) yield fromSamples(toLabels(row.label_values, build), samplesOf(row), build);
+type RowGroup = readonly SampleRow[];
+
+/** The rows of each series, which are several if they are split by bucket. */
+function rowsOfLabels(rows: readonly SampleRow[]): RowGroup[] {
+  return [...Map.groupBy(rows, (row) => JSON.stringify(row.label_values)).values()];
 }
 
-function samplesOf({ samples }: SampleRow): Map<number, number> {
-  return new Map(samples.map(([time, amount]) => [Number(time), toNumber(amount)]));
+function* eachSeries(groups: readonly RowGroup[], build: Build): Generator<StoredSeries> {
+  for (const group of groups) {
+    const samples = new Map<number, number>();
+    for (const row of group) {
+      for (const [time, amount] of samplesOf(row, build)) samples.set(time, (samples.get(time) ?? 0) + amount);
+    }
+    yield fromSamples(toLabels(group[0]!.label_values, build), samples, build);
+  }
+}
+
+function samplesOf({ samples }: SampleRow, { at }: Build): Map<number, number> {
+  return new Map(samples.map(([time, amounts]) => [Number(time), toNumber(amounts[at]!)]));
 }
 
 function fromSamples(
@@ -126,10 +170,9 @@ function fromSamples(
 }
 
 /** Converts a histogram's buckets to cumulative ones. */
-function* bucketSeries(rows: readonly SampleRow[], build: Build): Generator<StoredSeries> {
-  const byLabels = Map.groupBy(rows, (row) => JSON.stringify(row.label_values));
-  for (const group of byLabels.values()) {
-    const byBound = new Map(group.map((row) => [toNumber(row.bucket), samplesOf(row)]));
+function* bucketSeries(groups: readonly RowGroup[], build: Build): Generator<StoredSeries> {
+  for (const group of groups) {
+    const byBound = new Map(group.map((row) => [toNumber(row.bucket), samplesOf(row, build)]));
     const running = new Map<number, number>();
     for (const row of group) for (const [time] of row.samples) running.set(Number(time), 0);
     for (const bound of [...bucketBounds, Infinity]) {
@@ -171,49 +214,64 @@ function windowEndsOf({ fromMs, hints, toMs }: SelectRequest): number[] {
 
 /** The projects and services that sent spans, as label sets with the metric's name; spans that do not count included. */
 export async function spanSources(
-  { metric, name }: SpanSeriesName,
+  names: readonly SpanSeriesName[],
   request: LabelSetsSelection,
   { project, reader }: SpanQuery,
 ): Promise<Labels[]> {
   const labels = ["project_name", "service_name"] as const;
   const allRows = { keepsDuplicates: true, keepsRepeatedCalls: true };
-  const selected = selectSpans({ ...request, metric, project, labels, ...allRows });
-  if (selected === null) return [];
-  const rows = await reader.query<{ label_values: string[] }>(
-    sql`SELECT DISTINCT ${selected.labelList} AS label_values FROM ${selected.rows}`,
-    { signal: request.signal, memory: { add: request.charge }, duplicates: "kept", maximumRows: request.maxSeries },
-  );
-  return rows.map((row) => toLabels(row.label_values, { name, labels, windowEnds: [], isDelta: true }));
+  const sources: Labels[] = [];
+  for (const [metric, ofMetric] of byMetric(names)) {
+    const rows = await readLabelValues(
+      reader,
+      selectSpans({ ...request, metric, project, labels, ...allRows }),
+      request,
+    );
+    for (const { name } of ofMetric) sources.push(...rows.map((values) => toLabels(values, { name, labels })));
+  }
+  return sources;
 }
 
 type LabelSetsSelection = Pick<SelectRequest, "matchers" | "fromMs" | "toMs" | "signal" | "yieldBudget" | "charge"> & {
   readonly maxSeries: number;
 };
 
-/** The distinct label sets of a name's series, for lists of series and labels. */
+/** The distinct label sets of the series of the names, for lists of series and labels. */
 export async function spanLabelSets(
-  { metric, name, part }: SpanSeriesName,
+  names: readonly SpanSeriesName[],
   request: LabelSetsSelection,
   { namedLabels, project, reader }: SpanQuery,
 ): Promise<Labels[]> {
-  const labels = seriesLabels(metric, namedLabels);
-  const selected = selectSpans({ ...request, metric, project, labels, keepsDuplicates: true });
-  if (selected === null) return [];
-  const rows = await reader.query<{ label_values: string[] }>(
-    sql`SELECT DISTINCT ${selected.labelList} AS label_values FROM ${selected.rows}
-      LIMIT ${bind.uint32(request.maxSeries)}`,
-    { signal: request.signal, memory: { add: request.charge }, duplicates: "kept", maximumRows: request.maxSeries },
-  );
-  const build = { name, labels, windowEnds: [], isDelta: true };
-  if (part !== "bucket") return rows.map((row) => toLabels(row.label_values, build));
   const sets: Labels[] = [];
-  for (const row of rows) {
-    for (const bound of [...bucketBounds, Infinity]) {
-      const labels = toLabels(row.label_values, build, bound);
-      if (await matchesLe(labels, request)) sets.push(labels);
-      if (request.yieldBudget.spend(64)) await request.yieldBudget.yield();
+  for (const [metric, ofMetric] of byMetric(names)) {
+    const labels = seriesLabels(metric, namedLabels);
+    const selected = selectSpans({ ...request, metric, project, labels, keepsDuplicates: true });
+    const rows = await readLabelValues(reader, selected, request);
+    for (const { name, part } of ofMetric) {
+      const bounds = part === "bucket" ? [...bucketBounds, Infinity] : [undefined];
+      for (const values of rows) {
+        for (const bound of bounds) {
+          const found = toLabels(values, { name, labels }, bound);
+          if (await matchesLe(found, request)) sets.push(found);
+          if (request.yieldBudget.spend(64)) await request.yieldBudget.yield();
+        }
+        if (sets.length > request.maxSeries) return sets;
+      }
     }
-    if (sets.length > request.maxSeries) break;
   }
   return sets;
+}
+
+/** The distinct values of a metric's labels. */
+async function readLabelValues(
+  reader: TenantReader,
+  selected: SelectedSpans | null,
+  { charge, maxSeries, signal }: LabelSetsSelection,
+): Promise<readonly (readonly string[])[]> {
+  if (selected === null) return [];
+  const rows = await reader.query<{ label_values: readonly string[] }>(
+    sql`SELECT DISTINCT ${selected.labelList} AS label_values FROM ${selected.rows} LIMIT ${bind.uint32(maxSeries)}`,
+    { signal, memory: { add: charge }, duplicates: "kept", maximumRows: maxSeries },
+  );
+  return rows.map(({ label_values: values }) => values);
 }
