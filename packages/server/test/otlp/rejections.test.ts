@@ -64,6 +64,20 @@ describe("a span is rejected", () => {
   });
 });
 
+test("records of a resource or scope that is too large are rejected, and others are stored", async () => {
+  const { send, store } = ingestFixture();
+  const attributes = (length: number) => [attribute("blob", "x".repeat(length))];
+  const request = logRequest(presentRecord, { attributes: attributes(65_000) }) as { resourceLogs: object[] };
+  const large = logRequest(presentRecord, { attributes: attributes(65_536) }) as { resourceLogs: object[] };
+  const scoped = logRequest(presentRecord) as { resourceLogs: { scopeLogs: { scope: object }[] }[] };
+  scoped.resourceLogs[0]!.scopeLogs[0]!.scope = { name: "s", attributes: attributes(65_536) };
+  request.resourceLogs.push(...large.resourceLogs, ...scoped.resourceLogs);
+  const outcome = await send("logs", encode("ExportLogsServiceRequest", request));
+  assert.deepEqual([outcome.accepted, outcome.rejected], [1, 2]);
+  assert.match(outcome.message ?? "", /1 of a resource larger than 65536 bytes, 1 of a scope larger than 65536 bytes/);
+  assert.equal(store.rows("logs").length, 1);
+});
+
 test("logs sent as traces, whose field numbers are the same, are rejected one by one", async () => {
   const { send, store } = ingestFixture();
   const outcome = await send("traces", logs({ traceId: Buffer.alloc(16, 1).toString("base64") }));

@@ -13,6 +13,7 @@ import { AttributeReader, AttributeWriter, hashAttributes } from "./attributes.t
 import { Hash64 } from "../rows/hash64.ts";
 import type { ExportBuilder } from "./export-builder.ts";
 import { uint32Of, writeTextOf } from "./message-fields.ts";
+import { maxDescriptionBytes } from "./record-limit.ts";
 import { resource as resourceMessage, scope as scopeMessage } from "../../protobuf/otlp-messages.ts";
 import { MessageScan } from "../../protobuf/message-scan.ts";
 import { inputLimit } from "../../input-limits.ts";
@@ -33,8 +34,21 @@ export interface ByteRange {
   readonly end: number;
 }
 
+/** Why records are rejected. */
+interface Refusal {
+  readonly refusal: string;
+}
+
+function tooLarge(what: "resource" | "scope"): Refusal {
+  return { refusal: `of a ${what} larger than ${maxDescriptionBytes} bytes` };
+}
+
+function sizeOf({ start, end }: ByteRange): number {
+  return end - start;
+}
+
 /** A project that the request can write to, or why it cannot. */
-type Project = { readonly name: Uint8Array; readonly days: number } | { readonly refusal: string };
+type Project = { readonly name: Uint8Array; readonly days: number } | Refusal;
 
 /** Records of further projects are rejected, because each project needs a lookup. */
 const maximumProjects = inputLimit({
@@ -77,11 +91,8 @@ export class ResourceScopeReader {
   }
 
   /** The group of a resource, without a scope yet; or why the resource's records are rejected. */
-  async resource(
-    bytes: Uint8Array,
-    range: ByteRange,
-    schemaUrl: ByteRange,
-  ): Promise<ResourceScope | { readonly refusal: string }> {
+  async resource(bytes: Uint8Array, range: ByteRange, schemaUrl: ByteRange): Promise<ResourceScope | Refusal> {
+    if (sizeOf(range) + sizeOf(schemaUrl) > maxDescriptionBytes) return tooLarge("resource");
     const scan = this.#resource;
     scan.read(bytes, range.start, range.end);
     const attributes = scan.list(resourceField.attributes);
@@ -107,8 +118,9 @@ export class ResourceScopeReader {
     };
   }
 
-  /** The same group for one of the resource's scopes. */
-  scope(group: ResourceScope, bytes: Uint8Array, range: ByteRange, schemaUrl: ByteRange): ResourceScope {
+  /** The same group for one of the resource's scopes; or why the scope's records are rejected. */
+  scope(group: ResourceScope, bytes: Uint8Array, range: ByteRange, schemaUrl: ByteRange): ResourceScope | Refusal {
+    if (sizeOf(range) + sizeOf(schemaUrl) > maxDescriptionBytes) return tooLarge("scope");
     const scan = this.#scope;
     scan.read(bytes, range.start, range.end);
     const { starts, ends } = scan;
