@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type ClientHttp2Session } from "node:http2";
 import { describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { freePorts } from "../bench/free-ports.ts";
 import { logRequest } from "../packages/server/test/otlp/example-requests.ts";
 import { encode } from "../packages/server/test/otlp/oracle.ts";
@@ -123,3 +124,32 @@ discovery: { enabled: false }`;
     for (const session of [...sessions, ...late]) session.destroy();
   });
 });
+
+test(
+  "workers that are killed again and again are replaced at once while none serves",
+  { timeout: 120_000 },
+  async () => {
+    const yaml = "telemetry: { enabled: false }\ndiscovery: { enabled: false }";
+    await using server = await startWorkers(yaml, { SOUNDING_WORKERS: "2" });
+    const outages: number[] = [];
+    for (let round = 0; round < 7; round += 1) {
+      const killed = server.pids();
+      for (const pid of killed) process.kill(pid, "SIGKILL");
+      const killedMs = performance.now();
+      while (!(await isServed(`${server.process.url}/healthz`))) await sleep(20);
+      outages.push(performance.now() - killedMs);
+      while (server.pids().length < 2 || server.pids().some((pid) => killed.includes(pid))) await sleep(20);
+    }
+    const [first, last] = [outages[0]!, outages.at(-1)!];
+    assert.ok(last < 3 * first + 2_000, `the outages took ${outages.map(Math.round).join(", ")} ms`);
+  },
+);
+
+async function isServed(url: string): Promise<boolean> {
+  try {
+    return (await fetch(url, { headers: { connection: "close" } })).ok;
+  } catch {
+    // Its worker was killed.
+    return false;
+  }
+}

@@ -116,6 +116,18 @@ describe("a server of two workers", { timeout: 120_000 }, () => {
     }
   });
 
+  test("counts wrong keys over all workers together", async () => {
+    const statuses: number[] = [];
+    for (const connection of [one, two, one, two]) {
+      for (let each = 0; each < 30; each += 1)
+        statuses.push((await connection.call("/v1/models", undefined, "sk-wrong")).status);
+    }
+    const refused = statuses.filter((status) => status === 401).length;
+    // 60 a minute, some of which other tests sent; what one worker counts reaches the other a moment later.
+    assert.ok(refused >= 50 && refused < 75, `${refused} wrong keys were answered with 401`);
+    assert.equal((await two.call("/v1/models")).status, 200);
+  });
+
   test("shows on one worker what another has acknowledged before", async () => {
     for (const [index, [here, there]] of [
       [one, two],

@@ -90,7 +90,7 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
   const { token_prices: tokenPrices, metric_presets: configured } = config.telemetry;
   const metricPresets = createMetricPresets({ tokenPrices, configured });
   const { check: checkKey } = closeAtEnd(createKeyCheck({ control, logger }));
-  const clientLimits = createClientLimits(config.server, logger);
+  const clientLimits = createClientLimits(config.server, logger, sharing?.failedKeys);
   const { failedKeys } = clientLimits;
   metrics.watchConnections(clientLimits);
   const address = { publicUrl: config.server.public_url, url: reachableUrl(bound) };

@@ -7,6 +7,7 @@ import type { Socket } from "node:net";
 import { join, resolve } from "node:path";
 import type { Config } from "./config/config.ts";
 import { openDataDirectory, type DataDirectory } from "./data-directory.ts";
+import type { FailedKeysExchange } from "./http/failed-keys.ts";
 import { bindPort, reachableUrl, type Address, type BoundPort } from "./http/listen.ts";
 import type { LimitLedger } from "./limits/shared/limit-ledger.ts";
 import type { Logger } from "./logger.ts";
@@ -45,6 +46,7 @@ export interface ServerParts {
 export interface ProcessSharing {
   readonly store: StoreSharing;
   readonly circuits: CircuitExchange;
+  readonly failedKeys: FailedKeysExchange;
   /** Counts limits for all processes. */
   readonly limits: LimitLedger;
   /** The metrics of all processes. */

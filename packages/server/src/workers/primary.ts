@@ -89,6 +89,9 @@ export async function startPrimary(options: AppOptions, count: number): Promise<
       circuits.report(report.target, report.change);
       for (const each of others(worker)) each.channel.notify("circuit", report);
     });
+    channel.on("failedKey", (client) => {
+      for (const each of others(worker)) each.channel.notify("failedKey", client);
+    });
     channel.on("exchangeLimits", (request) => limits.exchangeNow(request));
     channel.on("scrape", () => metrics.scrape());
   }

@@ -56,6 +56,8 @@ export interface ToPrimary {
   /** Answered when queries see what the other workers acknowledged to the organization. */
   readonly othersVisible: Exchange<string>;
   readonly circuit: Exchange<{ readonly target: CircuitTarget; readonly change: CircuitChange }>;
+  /** A client sent a wrong key. */
+  readonly failedKey: Exchange<string>;
   readonly scrape: Exchange<undefined, Scrape>;
   readonly exchangeLimits: Exchange<LedgerRequest, LedgerAnswer>;
 }
@@ -73,6 +75,7 @@ export interface ToWorker {
   /** Answered when queries see what this worker acknowledged to the organization. */
   readonly visible: Exchange<string>;
   readonly circuit: Exchange<{ readonly target: CircuitTarget; readonly change: CircuitChange }>;
+  readonly failedKey: Exchange<string>;
   readonly snapshot: Exchange<undefined, MetricSnapshot>;
   readonly reload: Exchange<Config>;
   readonly overview: Exchange<undefined, Overview>;

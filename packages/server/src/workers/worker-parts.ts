@@ -90,6 +90,10 @@ function shareProcesses(channel: PrimaryChannel, order: StartOrder): ProcessShar
         return forMs === undefined ? undefined : forMs + performance.now() - startMs;
       },
     },
+    failedKeys: {
+      report: (client) => channel.notify("failedKey", client),
+      listen: (listener) => channel.on("failedKey", listener),
+    },
     limits: { exchange: (request) => channel.request("exchangeLimits", request), close: async () => {} },
     scrape: () => channel.request("scrape", undefined),
     answerScrapes: (snapshot) => channel.on("snapshot", snapshot),

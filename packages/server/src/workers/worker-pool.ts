@@ -27,6 +27,8 @@ const startTimeoutMs = 120_000;
 /** After serving this long, a worker counts as having started successfully, and pauses start over. */
 const healthyMs = 60_000;
 const longestPauseMs = 15_000;
+/** A pause protects what others do from a worker that fails again and again; while none serves, there is nothing to protect. */
+const pauseWithoutServiceMs = 500;
 /** For what a worker does after its calls have ended. */
 const closeMarginMs = 20_000;
 const reloadTimeoutMs = 30_000;
@@ -199,13 +201,21 @@ export class WorkerPool {
       if (performance.now() - startedMs > healthyMs) backoff.succeed();
       for (let isServing = false; !isServing;) {
         backoff.fail(longestPauseMs);
-        await sleep(backoff.leftMs, signal);
+        await this.#pause(backoff);
         if (signal.aborted) return;
         slot.isOrdered = false;
         slot.current = this.#spawn(number);
         isServing = await this.#replace(slot);
         if (signal.aborted) return;
       }
+    }
+  }
+
+  async #pause(backoff: FailureBackoff): Promise<void> {
+    const { signal } = this.#closing;
+    for (let leftMs = backoff.leftMs; leftMs > 0 && !signal.aborted; leftMs = backoff.leftMs) {
+      await sleep(Math.min(leftMs, pauseWithoutServiceMs), signal);
+      if (this.ready.length === 0) return;
     }
   }
 
