@@ -1,7 +1,9 @@
 /** All targets, in the order in which they run. */
 import type { AnyTarget } from "../target.ts";
+import { alertRulesTarget } from "./alert-rules.ts";
 import { audioTarget, uploadsTarget } from "./audio.ts";
 import { configTarget } from "./config.ts";
+import { http2FramesTarget, webSocketTarget } from "./frames.ts";
 import { logqlEngineTarget, logqlParserTarget, lokiTarget } from "./logql.ts";
 import { multipartDecoderTarget, multipartTarget } from "./multipart.ts";
 import { operationsTarget } from "./operations.ts";
@@ -26,6 +28,8 @@ export const targets: readonly AnyTarget[] = [
   chatSchemasTarget,
   multipartTarget,
   rawHttpTarget,
+  http2FramesTarget,
+  webSocketTarget,
   audioTarget,
   otlpDecoderTarget,
   promqlParserTarget,
@@ -33,6 +37,7 @@ export const targets: readonly AnyTarget[] = [
   logqlEngineTarget,
   traceqlParserTarget,
   traceqlEngineTarget,
+  alertRulesTarget,
   requestBodiesTarget,
   schemaGrammarTarget,
   multipartDecoderTarget,

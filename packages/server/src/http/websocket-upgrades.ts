@@ -154,10 +154,13 @@ function accept(context: RequestContext, socket: Socket, head: Buffer): WebSocke
   const upgrader = new WebSocketServer({ noServer: true, clientTracking: false, maxPayload: maximumMessageBytes });
   upgrader.on("headers", (headers) => headers.push(`x-request-id: ${requestId}`));
   let accepted: WebSocket | undefined;
+  let reason = "";
+  // Otherwise it would write a response of its own.
+  upgrader.on("wsClientError", ({ message }) => void (reason = `: ${message}`));
   upgrader.handleUpgrade(request, socket, head, (webSocket) => {
     accepted = webSocket;
   });
-  if (accepted === undefined) throw new AppError("invalid_request", "The WebSocket handshake is not valid.");
+  if (accepted === undefined) throw new AppError("invalid_request", `The WebSocket handshake is not valid${reason}.`);
   response.statusCode = 101;
   return accepted;
 }

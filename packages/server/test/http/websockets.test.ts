@@ -100,10 +100,14 @@ describe("a route with a WebSocket", () => {
     const old = await refusalOf(open(http.url, {}, 8));
     assert.equal(old.status, 400);
     assert.match(old.body, /Sec-WebSocket-Version: 13/);
-    await http.untilFinished(3);
+    const odd = await refusalOf(open(http.url, { "sec-websocket-protocol": "a b" }));
+    assert.equal(odd.status, 400);
+    assert.match(odd.body, /Sec-WebSocket-Protocol/);
+    assert.ok("x-request-id" in odd.headers);
+    await http.untilFinished(4);
     assert.deepEqual(
       http.finished.map(({ status }) => status),
-      [401, 403, 400],
+      [401, 403, 400, 400],
     );
   });
 
