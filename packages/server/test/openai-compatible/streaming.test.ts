@@ -186,8 +186,41 @@ describe("a complete stream", () => {
     const engine = openEngine(upstream.url);
     const { chunks, error } = await collect(chatModel(engine).stream(streamCall()));
     assert.equal(error, undefined);
-    assert.equal(chunks.length, 1);
+    assert.equal(chunks.length, 2);
     await upstream.until(() => upstream.openSockets === 0, "the connection is closed");
+    await engine.close();
+  });
+
+  test("ends soon after every choice has its reason, if the engine sends neither [DONE] nor the end", async () => {
+    await using upstream = await startScriptedUpstream(async (exchange) => {
+      exchange.beginEvents();
+      const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
+      await exchange.sendEvents(chunk({ content: "Hi" }), { ...chunk({}, "stop"), usage });
+      await exchange.stall();
+    });
+    const engine = openEngine(upstream.url);
+    const { chunks, error } = await collect(chatModel(engine).stream(streamCall()));
+    assert.equal(error, undefined);
+    assert.equal(contentOf(chunks), "Hi");
+    assert.equal(chunks.at(-2)?.choices[0]?.finish_reason, "stop");
+    assert.equal(chunks.at(-1)?.usage?.total_tokens, 3);
+    await upstream.until(() => upstream.openSockets === 0, "the connection is closed");
+    await engine.close();
+  });
+
+  test("passes over pings and other events that are no chunks", async () => {
+    await using upstream = await startScriptedUpstream(async (exchange) => {
+      exchange.beginEvents();
+      await exchange.send('event: ping\ndata: {"type":"ping"}\n\ndata: {"type":"ping"}\n\ndata:\n\n');
+      await exchange.sendEvents(chunk({ content: "Hi" }));
+      await exchange.send("event: keepalive\ndata: keepalive\n\ndata:  \n\n");
+      await exchange.sendEvents(chunk({}, "stop"), "[DONE]");
+      exchange.end();
+    });
+    const engine = openEngine(upstream.url);
+    const { chunks, error } = await collect(chatModel(engine).stream(streamCall()));
+    assert.equal(error, undefined);
+    assert.equal(contentOf(chunks), "Hi");
     await engine.close();
   });
 

@@ -30,6 +30,12 @@ interface Waiter {
 
 const ended: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
+/**
+ * How long to wait for usage and `[DONE]` once every choice has its finish reason and nothing more arrives: some engines send
+ * neither, and keep the connection open.
+ */
+const doneGraceMs = 2_000;
+
 /** What the body is read as, which status and content type decide. */
 type Mode = "events" | "completion" | "refusal";
 
@@ -51,6 +57,7 @@ export class ChunkStream implements ResponseReader, AsyncIterator<ChatCompletion
   #next = 0;
   #queuedBytes = 0;
   #waiters: Waiter[] = [];
+  #grace: NodeJS.Timeout | undefined;
   /** How the stream ended: completely, or with this error. */
   #outcome: "whole" | AppError | undefined;
 
@@ -94,6 +101,7 @@ export class ChunkStream implements ResponseReader, AsyncIterator<ChatCompletion
   return(): Promise<IteratorReturnResult<undefined>> {
     // A complete response is only drained: canceling it would cost the connection.
     if (this.#outcome === undefined) this.#upstreamRequest?.cancel();
+    clearTimeout(this.#grace);
     this.#outcome = "whole";
     this.#emptied();
     for (const waiter of this.#waiters.splice(0)) waiter.resolve(ended);
@@ -151,8 +159,9 @@ export class ChunkStream implements ResponseReader, AsyncIterator<ChatCompletion
     this.#end(isCut ? this.#refusal() : error);
   }
 
-  #takeEvent({ data }: SseEvent): void {
+  #takeEvent(event: SseEvent): void {
     if (this.#outcome !== undefined) return;
+    const { data } = event;
     if (data.startsWith("[DONE]")) {
       this.#normalizer.end(true);
       this.#end("whole");
@@ -160,10 +169,23 @@ export class ChunkStream implements ResponseReader, AsyncIterator<ChatCompletion
       return;
     }
     this.#hasContent = false;
-    this.#normalizer.accept(data);
+    const isChunk = this.#normalizer.accept(event);
     if (this.#hasContent) this.#fruitless.reset();
     else this.#fruitless.add(data.length);
-    this.#upstreamRequest?.startStreaming();
+    if (isChunk) this.#upstreamRequest?.startStreaming();
+    if (isChunk && this.#normalizer.isFinished) this.#awaitDone();
+  }
+
+  #awaitDone(): void {
+    clearTimeout(this.#grace);
+    this.#grace = setTimeout(() => {
+      if (this.#outcome !== undefined) return;
+      // What has not been read yet may go on.
+      if (this.#queue.length > this.#next) return this.#awaitDone();
+      this.#normalizer.end(true);
+      this.#end("whole");
+      this.#upstreamRequest?.cancel();
+    }, doneGraceMs);
   }
 
   #takeLastEvents(): void {
@@ -195,6 +217,7 @@ export class ChunkStream implements ResponseReader, AsyncIterator<ChatCompletion
 
   #end(outcome: "whole" | AppError): void {
     if (this.#outcome !== undefined) return;
+    clearTimeout(this.#grace);
     this.#outcome = outcome;
     if (outcome === "whole") {
       for (const waiter of this.#waiters.splice(0)) waiter.resolve(ended);

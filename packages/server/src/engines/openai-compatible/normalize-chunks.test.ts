@@ -16,7 +16,7 @@ const chunk = (delta: unknown, more = {}) => ({
 function normalize(events: readonly unknown[], isDone = true): ChatCompletionChunk[] {
   const chunks: ChatCompletionChunk[] = [];
   const normalizer = new ChunkNormalizer("fallback-model", (each) => chunks.push(each));
-  for (const event of events) normalizer.accept(JSON.stringify(event));
+  for (const event of events) normalizer.accept({ type: "message", data: JSON.stringify(event) });
   normalizer.end(isDone);
   return chunks;
 }
@@ -42,10 +42,10 @@ describe("ChunkNormalizer", () => {
     assert.equal(made?.model, "fallback-model");
   });
 
-  test("emits nothing more for a finished choice, unless there is new content", () => {
+  test("emits a finish reason last, and nothing more for a finished choice unless there is new content", () => {
     const end = chunk({}, { finish_reason: "stop" });
     const filtered = chunk({}, { content_filter_results: { hate: 1 } });
-    assert.deepEqual(normalize([end, chunk({ role: "assistant", content: "" }), end, filtered]), [end, filtered]);
+    assert.deepEqual(normalize([end, chunk({ role: "assistant", content: "" }), end, filtered]), [filtered, end]);
   });
 
   test("finishes several choices independently", () => {
@@ -56,12 +56,73 @@ describe("ChunkNormalizer", () => {
     const calls = { tool_calls: [{ index: 0, id: "t", type: "function", function: { name: "f", arguments: "" } }] };
     const chunks = normalize([of(0, { content: "a" }), of(1, calls), of(2, { content: "b" }, "length")]);
     const reasons = chunks.flatMap(({ choices }) => choices.map((each) => [each.index, each.finish_reason]));
-    assert.deepEqual(reasons.slice(2), [
-      [2, "length"],
+    assert.deepEqual(reasons, [
+      [0, null],
+      [2, null],
       [0, "stop"],
+      [1, null],
       [1, "tool_calls"],
+      [2, "length"],
     ]);
     assert.throws(() => normalize([of(0, { content: "a" }, "stop"), of(1, calls)], false), { code: "upstream_failed" });
+  });
+
+  test("sends a role once, and a reason that comes with every chunk at the end", () => {
+    const piece = (content: string) => chunk({ role: "assistant", content }, { finish_reason: "stop" });
+    const chunks = normalize([piece("a"), piece("b"), piece("c")]);
+    assert.deepEqual(
+      chunks.map(({ choices: [choice] }) => [choice!.delta, choice!.finish_reason]),
+      [
+        [{ role: "assistant", content: "a" }, null],
+        [{ content: "b" }, null],
+        [{ content: "c" }, null],
+        [{}, "stop"],
+      ],
+    );
+  });
+
+  test("says that tools are to be run although the engine says that it stopped", () => {
+    const calls = { tool_calls: [{ index: 0, id: "t", function: { name: "f", arguments: "{}" } }] };
+    assert.equal(normalize([chunk(calls, { finish_reason: "stop" })]).at(-1)!.choices[0]!.finish_reason, "tool_calls");
+  });
+
+  test("joins the halves of characters that are cut", () => {
+    const texts = (...contents: string[]) =>
+      normalize(contents.map((content) => chunk({ content, reasoning: content }))).flatMap(({ choices: [choice] }) =>
+        choice!.delta.content == null ? [] : [choice!.delta.content],
+      );
+    assert.deepEqual(texts("a\ud83d", "\ude00b"), ["a", "😀b"]);
+    assert.deepEqual(texts("\ud83d", "x"), ["\ufffdx"]);
+    assert.deepEqual(texts("a\ud83d"), ["a", "\ufffd"]);
+  });
+
+  test("passes over events that are no chunks, and keeps the message of an error event", () => {
+    const seen: ChatCompletionChunk[] = [];
+    const normalizer = new ChunkNormalizer("m", (each) => seen.push(each));
+    const others: [data: string, type?: string][] = [
+      ["", "ping"],
+      [" "],
+      ['{"type":"ping"}'],
+      ["keepalive", "keepalive"],
+    ];
+    for (const [data, type = "message"] of [...others, ["null"], ['"x"'], ["[]"], ["{}"]] as typeof others)
+      assert.equal(normalizer.accept({ type, data }), false);
+    assert.equal(seen.length, 0);
+    for (const data of ['{"message":"Out of memory","code":429}', '{"error":{"message":"x","code":429}}'])
+      assert.throws(() => normalizer.accept({ type: "error", data }), { code: "rate_limited" });
+    assert.throws(() => normalizer.accept({ type: "error", data: "prompt is too long" }), AppError);
+    assert.throws(() => normalizer.accept({ type: "message", data: "nonsense" }), { code: "upstream_failed" });
+  });
+
+  test("reads usage in the shapes of Responses and of Groq", () => {
+    const usageOf = (event: object) =>
+      normalize([chunk({ content: "a" }), { ...head, choices: [], ...event }]).at(-1)!.usage;
+    const groq = { x_groq: { usage: { prompt_tokens: 1, completion_tokens: 2, total_time: 0.1 } } };
+    assert.deepEqual(usageOf(groq), { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3, total_time: 0.1 });
+    const usage = usageOf({ usage: { input_tokens: 5, output_tokens: 1, input_tokens_details: { cached_tokens: 4 } } });
+    assert.equal(usage!.prompt_tokens, 5);
+    assert.equal(usage!.completion_tokens, 1);
+    assert.equal(usage!.prompt_tokens_details?.cached_tokens, 4);
   });
 
   test("turns any events into valid chunks or an engine error", () => {

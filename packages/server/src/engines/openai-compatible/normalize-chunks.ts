@@ -7,6 +7,8 @@ import { AppError } from "../../errors.ts";
 import { invalidResponse, tooManyInResponse } from "../upstream-http/invalid-response.ts";
 import { harmlessJsonLength, JsonValueCount } from "../upstream-http/json-value-count.ts";
 import { isObject, nonEmptyText, type JsonObject } from "../../json-object.ts";
+import type { SseEvent } from "../../streams/sse-decoder.ts";
+import { embeddedError } from "../upstream-http/upstream-error.ts";
 import { maxChoices, maxEventValues } from "./response-limits.ts";
 import {
   choiceIndex,
@@ -15,12 +17,13 @@ import {
   normalizeChoice,
   normalizeHead,
   textOf,
+  takeUsage,
   throwEmbeddedError,
   unixSeconds,
-  usageOf,
 } from "./normalize-parts.ts";
 import { ToolCallPieces } from "./normalize-tool-calls.ts";
 import { splitChunk } from "./split-chunk.ts";
+import { TextPieces } from "./text-pieces.ts";
 
 /** Chunks that come before any identity or text, such as Azure's filter results for the prompt, and are held back. */
 const maxHeldChunks = 16;
@@ -45,9 +48,15 @@ interface Head {
   readonly model: string;
 }
 
+/** Texts that engines stream, and may cut anywhere. */
+const textMembers = ["content", "reasoning_content", "reasoning", "refusal"] as const;
+
 interface ChoiceState {
-  isFinished: boolean;
+  /** The chunk with the finish reason, without what it has of an answer; sent at the end, because more of the answer may follow. */
+  finish: JsonObject | undefined;
+  hasRole: boolean;
   toolCalls: ToolCallPieces | undefined;
+  readonly texts: Map<string, TextPieces>;
 }
 
 export class ChunkNormalizer {
@@ -64,32 +73,39 @@ export class ChunkNormalizer {
     this.#out = out;
   }
 
+  /** Whether every choice that has begun has its finish reason. */
+  get isFinished(): boolean {
+    return this.#choices.size > 0 && [...this.#choices.values()].every(({ finish }) => finish !== undefined);
+  }
+
   /**
-   * Takes the data of one event.
-   * @throws AppError upstream_failed if it is not a chunk, or the error in it
+   * Takes one event.
+   * @returns whether it is a part of the answer; pings and the like are passed over
+   * @throws AppError upstream_failed if it is not JSON, or the error in it
    */
-  accept(data: string): void {
-    const chunk = parseChunk(data);
+  accept({ data, type }: SseEvent): boolean {
+    if (data.trim() === "") return false;
+    if (type === "error") throw errorEvent(data);
+    const chunk = parseChunk(data, type);
+    if (chunk === undefined) return false;
     throwEmbeddedError(chunk);
     const choices = chunk["choices"] ?? [];
     if (!Array.isArray(choices)) throw invalidResponse("a chunk's choices are not a list");
     if (choices.length > maxChoices) throw tooManyInResponse("choices", maxChoices);
-    const usage = chunk["usage"] == null ? undefined : usageOf(chunk["usage"]);
-    if (usage === undefined && chunk["usage"] != null) delete chunk["usage"];
+    const usage = takeUsage(chunk);
     const id = nonEmptyText(chunk["id"]);
-    if (chunk["choices"] == null && usage === undefined && id === undefined) {
-      throw invalidResponse("an event is not a chunk");
-    }
+    if (chunk["choices"] == null && usage === undefined && id === undefined) return false;
     normalizeHead(chunk);
-    chunk["choices"] = choices.filter((choice: unknown, position) => this.#normalizeChoice(choice, position));
-    if (usage !== undefined) this.#keepUsage(chunk);
+    if (usage !== undefined) this.#keepUsage(chunk, choices.length === 0);
+    chunk["choices"] = choices.filter((choice: unknown, position) => this.#normalizeChoice(choice, position, chunk));
     const isEmpty = (chunk["choices"] as unknown[]).length === 0;
-    if (isEmpty && (usage !== undefined || choices.length > 0 || !hasOtherMembers(chunk, chunkMembers))) return;
+    if (isEmpty && (usage !== undefined || choices.length > 0 || !hasOtherMembers(chunk, chunkMembers))) return true;
     if (this.#head === undefined && id === undefined && isEmpty && this.#held.length < maxHeldChunks) {
       this.#held.push(chunk);
-      return;
+      return true;
     }
     this.#emit(chunk, data.length);
+    return true;
   }
 
   /**
@@ -98,19 +114,25 @@ export class ChunkNormalizer {
    * @throws AppError upstream_failed unless the stream is complete
    */
   end(isDone: boolean): void {
-    const unfinished = [...this.#choices].filter(([, choice]) => !choice.isFinished);
-    if (this.#choices.size === 0 || (unfinished.length > 0 && !isDone)) throw endedEarly();
-    for (const [index, { toolCalls }] of unfinished) {
-      const reason = toolCalls?.hasCalls === true ? "tool_calls" : "stop";
-      this.#emit({ choices: [{ index, delta: {}, logprobs: null, finish_reason: reason }] }, 0);
+    if (this.#choices.size === 0 || (!this.isFinished && !isDone)) throw endedEarly();
+    for (const [index, state] of this.#choices) {
+      const delta = restOf(state);
+      if (Object.keys(delta).length > 0) {
+        this.#emit({ choices: [{ index, delta, logprobs: null, finish_reason: null }] }, 0);
+      }
+      const { finish = { choices: [{ index, delta: {}, logprobs: null, finish_reason: "stop" }] }, toolCalls } = state;
+      const [choice] = finish["choices"] as [JsonObject];
+      // Some engines call every end "stop"; clients run tools only for "tool_calls".
+      if (choice["finish_reason"] === "stop" && toolCalls?.hasCalls === true) choice["finish_reason"] = "tool_calls";
+      this.#emit(finish, 0);
     }
     if (this.#usageChunk !== undefined) this.#emit(this.#usageChunk, 0);
   }
 
   /** The last usage is that of the whole stream; some engines send it with every chunk. */
-  #keepUsage(chunk: JsonObject): void {
-    if ((chunk["choices"] as unknown[]).length === 0) {
-      this.#usageChunk = chunk;
+  #keepUsage(chunk: JsonObject, isUsageAlone: boolean): void {
+    if (isUsageAlone) {
+      this.#usageChunk = { ...chunk, choices: [] };
       return;
     }
     this.#usageChunk = { ...this.#usageChunk, choices: [], usage: chunk["usage"] };
@@ -140,39 +162,52 @@ export class ChunkNormalizer {
     else for (const piece of splitChunk(whole)) this.#out(piece);
   }
 
-  /** @returns false if the choice has ended and contains nothing new */
-  #normalizeChoice(choice: unknown, position: number): boolean {
+  /** @returns false if the choice contains nothing new */
+  #normalizeChoice(choice: unknown, position: number, { choices: _, ...chunk }: JsonObject): boolean {
     if (!isObject(choice)) throw invalidResponse("a choice in a chunk is not an object");
     normalizeChoice(choice);
     const index = choiceIndex(choice, position);
     choice["index"] = index;
     let state = this.#choices.get(index);
     if (state === undefined) {
-      state = { isFinished: false, toolCalls: undefined };
+      state = { finish: undefined, hasRole: false, toolCalls: undefined, texts: new Map() };
       this.#choices.set(index, state);
     }
     const delta = isObject(choice["delta"]) ? choice["delta"] : {};
     choice["delta"] = delta;
     const hasNews = normalizeDelta(delta, state);
     const reason = finishReasonOf(choice["finish_reason"]);
-    if (state.isFinished) {
-      choice["finish_reason"] = null;
-      return hasNews || hasOtherMembers(choice, choiceMembers);
+    const isFinished = state.finish !== undefined;
+    choice["finish_reason"] = null;
+    if (reason === null) {
+      const begins = !isFinished && delta["role"] != null;
+      return hasNews || begins || choice["logprobs"] != null || hasOtherMembers(choice, choiceMembers);
     }
-    choice["finish_reason"] = reason;
-    state.isFinished = reason !== null;
-    return true;
+    if (isFinished) {
+      const [last] = state.finish!["choices"] as [JsonObject];
+      last["finish_reason"] = reason;
+    } else state.finish = { ...chunk, choices: [{ ...choice, delta: {}, finish_reason: reason }] };
+    if (hasNews && !isFinished) (state.finish!["choices"] as [JsonObject])[0]["logprobs"] = null;
+    return hasNews;
   }
 }
 
 /** @returns whether the delta has any content */
 function normalizeDelta(delta: JsonObject, state: ChoiceState): boolean {
   if (delta["role"] !== undefined) {
-    if (nonEmptyText(delta["role"]) === undefined) delete delta["role"];
-    else delta["role"] = "assistant";
+    // Clients join the texts of all deltas, roles included.
+    if (nonEmptyText(delta["role"]) === undefined || state.hasRole) delete delta["role"];
+    else {
+      delta["role"] = "assistant";
+      state.hasRole = true;
+    }
   }
   if (delta["content"] !== undefined) delta["content"] = textOf(delta["content"], "a delta's content");
   if (delta["refusal"] != null && typeof delta["refusal"] !== "string") delete delta["refusal"];
+  for (const name of textMembers) {
+    const text = delta[name];
+    if (typeof text === "string" && text !== "") delta[name] = joined(state, name, text);
+  }
   if ("tool_calls" in delta) {
     state.toolCalls ??= new ToolCallPieces();
     const pieces = state.toolCalls.normalize(delta["tool_calls"]);
@@ -185,23 +220,53 @@ function normalizeDelta(delta: JsonObject, state: ChoiceState): boolean {
   return false;
 }
 
+function joined({ texts }: ChoiceState, name: string, text: string): string {
+  let pieces = texts.get(name);
+  if (pieces === undefined) texts.set(name, (pieces = new TextPieces()));
+  return pieces.join(text);
+}
+
+/** What was held back of the choice's answer, as a delta. */
+function restOf({ texts, toolCalls }: ChoiceState): JsonObject {
+  const delta: JsonObject = {};
+  for (const [name, pieces] of texts) {
+    const rest = pieces.rest();
+    if (rest !== "") delta[name] = rest;
+  }
+  const calls = toolCalls?.rest() ?? [];
+  if (calls.length > 0) delta["tool_calls"] = calls;
+  return delta;
+}
+
 function hasOtherMembers(object: JsonObject, expected: ReadonlySet<string>): boolean {
   for (const name in object) if (!expected.has(name)) return true;
   return false;
 }
 
-function parseChunk(data: string): JsonObject {
-  let value: unknown;
+/** Undefined for JSON that is no object, and for other text in an event of another type, such as a ping's. */
+function parseChunk(data: string, type: string): JsonObject | undefined {
   if (data.length > harmlessJsonLength) new JsonValueCount(maxEventValues).push(Buffer.from(data));
   try {
-    value = JSON.parse(data);
+    const value: unknown = JSON.parse(data);
+    return isObject(value) ? value : undefined;
   } catch (error) {
+    if (type !== "message") return undefined;
     throw new AppError("upstream_failed", "The engine sent an invalid response: an event is not JSON.", {
       cause: error,
     });
   }
-  if (!isObject(value)) throw invalidResponse("an event is not a JSON object");
-  return value;
+}
+
+/** The error of an event that is named so, whose data is an error in any form, or text. */
+function errorEvent(data: string): AppError {
+  let value: unknown = data;
+  try {
+    value = JSON.parse(data);
+  } catch {
+    // Text.
+  }
+  const error = isObject(value) ? (value["error"] ?? value) : value;
+  return embeddedError({ error }) ?? new AppError("upstream_failed", "The engine sent an error without a message.");
 }
 
 export function endedEarly(cause?: unknown): AppError {

@@ -12,9 +12,9 @@ import {
   normalizeChoice,
   normalizeHead,
   textOf,
+  takeUsage,
   throwEmbeddedError,
   unixSeconds,
-  usageOf,
 } from "./normalize-parts.ts";
 
 /**
@@ -34,10 +34,7 @@ export function normalizeCompletion(value: unknown, model: string): ChatCompleti
   value["model"] = nonEmptyText(value["model"]) ?? model;
   normalizeHead(value);
   for (const [position, choice] of choices.entries()) normalizeBatchChoice(choice, position);
-  if ("usage" in value) {
-    const usage = usageOf(value["usage"]);
-    if (usage === undefined) delete value["usage"];
-  }
+  if (takeUsage(value) === undefined) delete value["usage"];
   // Every member that the type demands has been checked or set above.
   return value as unknown as ChatCompletion;
 }
@@ -55,7 +52,9 @@ function normalizeBatchChoice(choice: unknown, position: number): void {
   const toolCalls = normalizeToolCalls(message["tool_calls"]);
   if (toolCalls.length > 0) message["tool_calls"] = toolCalls;
   else delete message["tool_calls"];
-  choice["finish_reason"] = finishReasonOf(choice["finish_reason"]) ?? (toolCalls.length > 0 ? "tool_calls" : "stop");
+  const reason = finishReasonOf(choice["finish_reason"]) ?? "stop";
+  // Some engines call every end "stop"; clients run tools only for "tool_calls".
+  choice["finish_reason"] = reason === "stop" && toolCalls.length > 0 ? "tool_calls" : reason;
 }
 
 /** Only calls of functions: clients know no other kind. */

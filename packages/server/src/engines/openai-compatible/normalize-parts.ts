@@ -113,11 +113,21 @@ export function argumentsOf(value: unknown): string {
   return value == null ? "" : JSON.stringify(value);
 }
 
+/** The usage of an answer or a chunk in OpenAI's shape; deleted if there is none. Groq has it in a member of its own. */
+export function takeUsage(answer: JsonObject): JsonObject | undefined {
+  const ofGroq = isObject(answer["x_groq"]) ? answer["x_groq"]["usage"] : undefined;
+  const usage = usageOf(answer["usage"] ?? ofGroq);
+  if (usage !== undefined) answer["usage"] = usage;
+  else if (answer["usage"] != null) delete answer["usage"];
+  return usage;
+}
+
 /** Token counts with all three totals as integers; undefined if the engine sent none. */
-export function usageOf(value: unknown): JsonObject | undefined {
+function usageOf(value: unknown): JsonObject | undefined {
   if (!isObject(value)) return undefined;
-  const prompt = wholeNumber(value["prompt_tokens"]);
-  const completion = wholeNumber(value["completion_tokens"]);
+  // Some engines have the names of Responses and of Messages.
+  const prompt = wholeNumber(value["prompt_tokens"] ?? value["input_tokens"]);
+  const completion = wholeNumber(value["completion_tokens"] ?? value["output_tokens"]);
   const total = wholeNumber(value["total_tokens"]);
   if (prompt === undefined && completion === undefined && total === undefined) return undefined;
   const completionTokens = completion ?? (prompt === undefined ? 0 : Math.max(0, (total ?? 0) - prompt));
@@ -125,6 +135,8 @@ export function usageOf(value: unknown): JsonObject | undefined {
   value["prompt_tokens"] = promptTokens;
   value["completion_tokens"] = completionTokens;
   value["total_tokens"] = total ?? promptTokens + completionTokens;
+  value["prompt_tokens_details"] ??= value["input_tokens_details"];
+  value["completion_tokens_details"] ??= value["output_tokens_details"];
   normalizeDetails(value, "prompt_tokens_details", "cached_tokens");
   normalizeDetails(value, "completion_tokens_details", "reasoning_tokens");
   return value;
@@ -132,7 +144,7 @@ export function usageOf(value: unknown): JsonObject | undefined {
 
 function normalizeDetails(usage: JsonObject, name: string, count: string): void {
   const details = usage[name];
-  if (details == null) return;
+  if (details === null) return;
   if (!isObject(details)) delete usage[name];
   else if (count in details && wholeNumber(details[count]) !== details[count]) delete details[count];
 }

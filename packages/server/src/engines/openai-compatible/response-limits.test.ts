@@ -22,7 +22,7 @@ function counted(value: unknown): number {
 
 function stream(...events: unknown[]): void {
   const normalizer = new ChunkNormalizer("m", () => undefined);
-  for (const event of events) normalizer.accept(JSON.stringify(event));
+  for (const event of events) normalizer.accept({ type: "message", data: JSON.stringify(event) });
 }
 
 const delta = (more: object, index = 0) => ({ id: "1", choices: [{ index, delta: more }] });
@@ -43,7 +43,10 @@ describe("an engine's answer is refused", () => {
       const collector = new BodyCollector(2 ** 30);
       for (const byte of Buffer.from(text)) collector.push(Buffer.of(byte));
     };
-    for (const accept of [read, (text: string) => new ChunkNormalizer("m", () => undefined).accept(text)]) {
+    for (const accept of [
+      read,
+      (data: string) => new ChunkNormalizer("m", () => undefined).accept({ type: "message", data }),
+    ]) {
       accept(nested(maxResponseDepth - 1));
       assert.throws(() => accept(nested(maxResponseDepth)), tooMany);
       accept(

@@ -46,10 +46,15 @@ export function responseError(answer: ErrorResponse): AppError {
  * Known forms: `{"error": …}` (OpenAI, OpenRouter, llama-server, Ollama), `{"object": "error", …}` (vLLM before 0.10).
  */
 export function embeddedError(value: JsonObject): AppError | undefined {
-  if (value["error"] == null && value["object"] !== "error") return undefined;
+  if (isNone(value["error"]) && value["object"] !== "error") return undefined;
   const complaint = readErrorDetails(value, "");
   const status = complaint.status ?? statusOfType(complaint.type ?? complaint.code ?? "");
   return toError(complaint, { status, retryAfterMs: undefined, text: JSON.stringify(value) });
+}
+
+/** Some engines have the member in every answer, without an error in it. */
+function isNone(error: unknown): boolean {
+  return error == null || error === "" || error === false || (isObject(error) && Object.keys(error).length === 0);
 }
 
 function parse(text: string): unknown {
