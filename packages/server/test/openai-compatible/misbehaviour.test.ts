@@ -339,21 +339,19 @@ const misbehaviours: readonly Misbehaviour[] = [
     message: /more than 10000 bytes/,
     only: "stream",
   },
-  ...[
-    "data: nonsense\n\n",
-    'data: {"id":"1","choices":5}\n\n',
-    'data: {"choices":[5]}\n\n',
-  ].map((text): Misbehaviour => ({
-    name: `begins a stream with ${JSON.stringify(text)}`,
-    async script(exchange) {
-      exchange.beginEvents();
-      await exchange.send(text);
-      await exchange.stall();
-    },
-    code: "upstream_failed",
-    message: /invalid response/,
-    only: "stream",
-  })),
+  ...["data: nonsense\n\n", 'data: {"id":"1","choices":5}\n\n', 'data: {"choices":[5]}\n\n'].map(
+    (text): Misbehaviour => ({
+      name: `begins a stream with ${JSON.stringify(text)}`,
+      async script(exchange) {
+        exchange.beginEvents();
+        await exchange.send(text);
+        await exchange.stall();
+      },
+      code: "upstream_failed",
+      message: /invalid response/,
+      only: "stream",
+    }),
+  ),
   {
     name: "sends nonsense after the first chunk",
     async script(exchange) {

@@ -151,6 +151,8 @@ describe("searches find", () => {
     ['{ statusMessage = "lost" }', [slow]],
     ["{ kind = server } | count() > 0 | avg(duration) < 1s", [quick]],
     ["{ !(status = error) && kind = server }", [slow]],
+    ["{ .score = 1.5 } && { .sampled = true }", [slow]],
+    ['{ .score = 1.5 } && { .nothing = "x" }', []],
     ['{ name = "nothing" }', []],
     ["{ false }", []],
   ];

@@ -163,7 +163,7 @@ export class ChunkNormalizer {
   }
 
   /** @returns false if the choice contains nothing new */
-  #normalizeChoice(choice: unknown, position: number, { choices: _, ...chunk }: JsonObject): boolean {
+  #normalizeChoice(choice: unknown, position: number, chunk: JsonObject): boolean {
     if (!isObject(choice)) throw invalidResponse("a choice in a chunk is not an object");
     normalizeChoice(choice);
     const index = choiceIndex(choice, position);

@@ -1,10 +1,11 @@
 /** Conditions on what a span has besides its attributes, in SQL over `spans`. */
 import type { Intrinsic } from "../../../languages/traceql/syntax/ast.ts";
 import { durationNanos } from "../../../store/row-expressions.ts";
-import { bind, callerOrganization, sql, type Statement } from "../../../store/statement.ts";
+import { bind, sql, type Statement } from "../../../store/statement.ts";
 import { exactly, never, undecided, type Approximation, type Bound } from "./approximation.ts";
 import { compared, textCondition } from "./attribute-test.ts";
 import { kindNames, statusNames } from "./span-codes.ts";
+import { describedTest } from "./described-test.ts";
 import type { FieldTest } from "./field-test.ts";
 
 export function intrinsicTest(intrinsic: Intrinsic, test: FieldTest): Approximation {
@@ -37,9 +38,9 @@ export function intrinsicTest(intrinsic: Intrinsic, test: FieldTest): Approximat
     case "link:spanID":
       return { may: sql`has_details = 1`, must: false };
     case "instrumentation:name":
-      return scopeTest(sql`name`, test);
+      return describedTest(sql`scope_id`, sql`scopes`, textTest(sql`name`, test));
     case "instrumentation:version":
-      return scopeTest(sql`version`, test);
+      return describedTest(sql`scope_id`, sql`scopes`, textTest(sql`version`, test));
     default:
       return undecided;
   }
@@ -113,13 +114,4 @@ function traceIdTest(test: FieldTest): Approximation {
 function rootTest({ operator, value }: FieldTest): Approximation {
   const isRoot = operator === "<" && value.type === "int" && value.value === 0n;
   return isRoot ? exactly(sql`parent_span_id = ''`) : undecided;
-}
-
-function scopeTest(column: Statement, test: FieldTest): Approximation {
-  const { may, must } = textTest(column, test);
-  const within = (bound: Bound): Bound =>
-    typeof bound === "boolean"
-      ? bound
-      : sql`scope_id GLOBAL IN (SELECT scope_id FROM scopes WHERE organization = ${callerOrganization} AND ${bound})`;
-  return may === must ? exactly(within(may)) : { may: within(may), must: within(must) };
 }

@@ -10,20 +10,10 @@ import { attributeKinds } from "../../../store/schema.ts";
 import { bind, callerOrganization, join, sql, type Statement } from "../../../store/statement.ts";
 import { allOf, projectCondition, startTimeCondition } from "../../conditions.ts";
 import type { TimeRange } from "../../time-window.ts";
-import {
-  and,
-  bothOf,
-  eitherOf,
-  exactly,
-  isExact,
-  never,
-  not,
-  undecided,
-  type Approximation,
-  type Bound,
-} from "./approximation.ts";
+import { and, bothOf, eitherOf, exactly, never, not, undecided, type Approximation } from "./approximation.ts";
 import { hasAttribute, rowAttributes } from "./attribute-columns.ts";
 import { attributeTest, existenceTest, hasOfKind, isTrueAttribute, nestedKinds } from "./attribute-test.ts";
+import { describedTest } from "./described-test.ts";
 import type { FieldTest } from "./field-test.ts";
 import { intrinsicTest, textTest } from "./intrinsic-test.ts";
 
@@ -193,15 +183,4 @@ function resourceTest(name: string, test: FieldTest): Approximation {
     return exactly(operator === "=" ? sql`service = ''` : operator === "!=" && sql`service != ''`);
   if (value.type !== "string") return value.type === "array" ? undecided : never;
   return textTest(sql`service`, test, sql`service != ''`);
-}
-
-/** Whether the row's resource or scope fulfils a test. Few of them exist, so their rows are tested first. */
-function describedTest(id: Statement, table: Statement, test: Approximation): Approximation {
-  const within = (bound: Bound): Bound => {
-    if (typeof bound === "boolean") return bound;
-    const condition = sql`organization = ${callerOrganization} AND ${bound}`;
-    return sql`${id} GLOBAL IN (SELECT ${id} FROM ${table} WHERE ${condition})`;
-  };
-  const may = within(test.may);
-  return isExact(test) ? exactly(may) : { may, must: within(test.must) };
 }
