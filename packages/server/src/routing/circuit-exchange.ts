@@ -1,10 +1,17 @@
 /** How the processes of one server tell each other which targets are out of service. */
+import type { Capability } from "../api/models.ts";
 import type { CircuitChange } from "./circuit.ts";
 
-/** A model of an engine, by the names of both. */
+/** A capability of a model of an engine, by the names of all three. */
 export interface CircuitTarget {
   readonly engine: string;
   readonly model: string;
+  readonly capability: Capability;
+}
+
+/** The same text for the same target. */
+export function circuitKey({ engine, model, capability }: CircuitTarget): string {
+  return JSON.stringify([engine, model, capability]);
 }
 
 export interface CircuitExchange {

@@ -7,7 +7,8 @@ import type { EngineSettings } from "../config/engine-settings.ts";
 import type { RoutingSettings } from "../config/models.ts";
 import type { Logger } from "../logger.ts";
 import type { Engine } from "../engines/engine.ts";
-import type { CircuitExchange } from "./circuit-exchange.ts";
+import { capabilities, type Capability } from "../api/models.ts";
+import type { CircuitExchange, CircuitTarget } from "./circuit-exchange.ts";
 import { TargetState } from "./target.ts";
 
 /** Prepares an engine for calls. @throws AppError when the settings are invalid */
@@ -22,7 +23,12 @@ export interface PooledEngine {
   readonly engine: Engine;
   /** By the model's name at the engine. */
   readonly states: Map<string, TargetState>;
+  /** The same of models that neither the configuration nor the engine lists: callers can make names up. */
+  readonly unlistedStates: Map<string, TargetState>;
 }
+
+/** Of one engine. */
+const mostUnlistedStates = 1_000;
 
 export class EnginePool {
   readonly #create: CreateEngine;
@@ -36,9 +42,9 @@ export class EnginePool {
     this.#create = create;
     this.#logger = logger;
     this.#circuits = circuits;
-    circuits?.listen(({ engine, model }, change) => {
-      for (const pooled of this.#users.keys())
-        if (pooled.name === engine) pooled.states.get(model)?.circuit.adopt(change, performance.now());
+    circuits?.listen(({ engine, model, capability }, change) => {
+      for (const { name, states } of this.#users.keys())
+        if (name === engine) states.get(model)?.circuitOf(capability).adopt(change, performance.now());
     });
   }
 
@@ -51,7 +57,14 @@ export class EnginePool {
       }
     }
     const engine = await this.#create(name, settings);
-    const pooled = { name, settings, revision, engine, states: new Map<string, TargetState>() };
+    const pooled = {
+      name,
+      settings,
+      revision,
+      engine,
+      states: new Map<string, TargetState>(),
+      unlistedStates: new Map<string, TargetState>(),
+    };
     this.#users.set(pooled, 1);
     return pooled;
   }
@@ -91,16 +104,34 @@ export class EnginePool {
   stateOf(pooled: PooledEngine, model: string, routing: RoutingSettings): TargetState {
     const known = pooled.states.get(model);
     if (known !== undefined) {
-      known.circuit.configure(routing);
+      known.configure(routing);
       return known;
     }
-    const target = { engine: pooled.name, model };
     // Each process runs its own copy of a model that it loads.
     const circuits = pooled.engine.isLoaded === undefined ? this.#circuits : undefined;
-    const state = new TargetState(routing, (change) => circuits?.report(target, change));
-    const openForMs = circuits?.openForMs(target);
-    if (openForMs !== undefined) state.circuit.adopt("open", performance.now() - openForMs);
+    const targetOf = (capability: Capability): CircuitTarget => ({ engine: pooled.name, model, capability });
+    const state = new TargetState(routing, (capability, change) => circuits?.report(targetOf(capability), change));
+    for (const capability of capabilities) {
+      const openForMs = circuits?.openForMs(targetOf(capability));
+      if (openForMs !== undefined) state.circuitOf(capability).adopt("open", performance.now() - openForMs);
+    }
     pooled.states.set(model, state);
+    return state;
+  }
+
+  /** The state of a model that is not listed. Of very many, those that were called longest ago start anew. */
+  unlistedStateOf({ unlistedStates: states }: PooledEngine, model: string, routing: RoutingSettings): TargetState {
+    const state = states.get(model) ?? new TargetState(routing);
+    state.configure(routing);
+    states.delete(model);
+    states.set(model, state);
+    if (states.size > mostUnlistedStates) {
+      for (const [name, { inFlight }] of states) {
+        if (inFlight > 0) continue;
+        states.delete(name);
+        break;
+      }
+    }
     return state;
   }
 

@@ -1,4 +1,5 @@
 /** Picks the target of a route for the next attempt. */
+import type { Capability } from "../api/models.ts";
 import type { Target } from "./target.ts";
 
 export interface PickOptions {
@@ -7,6 +8,8 @@ export interface PickOptions {
   readonly random: () => number;
   /** Targets that this call has done with. */
   readonly except: ReadonlySet<Target>;
+  /** What the call is for. */
+  readonly capability: Capability;
 }
 
 /**
@@ -26,17 +29,17 @@ export function pickTarget(targets: readonly Target[], options: PickOptions): Ta
   return load(second) < load(first) ? second : first;
 }
 
-function isFree(target: Target, { nowMs, except }: PickOptions): boolean {
+function isFree(target: Target, { nowMs, except, capability }: PickOptions): boolean {
   return (
     target.weight > 0 &&
     target.state.inFlight < target.maxConcurrent &&
-    target.state.circuit.admits(nowMs) &&
+    target.state.circuitOf(capability).admits(nowMs) &&
     !except.has(target)
   );
 }
 
-function draw(candidates: readonly Target[], { nowMs, random }: PickOptions): Target {
-  const weightOf = (target: Target): number => target.weight * target.state.circuit.share(nowMs);
+function draw(candidates: readonly Target[], { nowMs, random, capability }: PickOptions): Target {
+  const weightOf = ({ state, weight }: Target): number => weight * state.circuitOf(capability).share(nowMs);
   let total = 0;
   for (const target of candidates) total += weightOf(target);
   let point = random() * total;

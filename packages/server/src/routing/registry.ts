@@ -247,7 +247,7 @@ class ModelRegistry implements Registry {
       while (!route.lease.enter()) route = this.#find(id, access, kind);
       return route;
     };
-    return { timing: this.#timing, enter, allows: (fallback) => mayCall(access, fallback) };
+    return { timing: this.#timing, capability: kind, enter, allows: (fallback) => mayCall(access, fallback) };
   }
 
   #routed(index: ModelIndex, root: string): RoutedModel | undefined {

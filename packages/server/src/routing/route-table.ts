@@ -81,8 +81,10 @@ export class RouteTable {
     const { pooled, lease } = engine;
     const capabilities = kindsOf(pooled, options.model);
     if (capabilities === undefined) return undefined;
-    // Names that callers make up share one state, so that they cannot fill the memory.
-    const state = this.#pool.stateOf(pooled, options.listed ? options.model : "", this.config.routing);
+    const { routing } = this.config;
+    const state = options.listed
+      ? this.#pool.stateOf(pooled, options.model, routing)
+      : this.#pool.unlistedStateOf(pooled, options.model, routing);
     const target = {
       engine: pooled.name,
       model: options.model,

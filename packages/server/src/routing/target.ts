@@ -1,4 +1,5 @@
-/** Tracks one target of a route: its calls in flight, its circuit breaker, its cool-down. */
+/** Tracks one target of a route: its calls in flight, its circuit breakers, its cool-down. */
+import { capabilities, type Capability } from "../api/models.ts";
 import type { RoutingSettings } from "../config/models.ts";
 import { AppError, type ErrorCode } from "../errors.ts";
 import { Circuit, type CircuitChange } from "./circuit.ts";
@@ -17,7 +18,8 @@ const outages: ReadonlySet<ErrorCode> = new Set(["upstream_failed", "upstream_ti
  * the configuration in which the engine stays.
  */
 export class TargetState {
-  readonly circuit: Circuit;
+  /** One for each capability: a model that cannot speak may chat well. */
+  readonly #circuits: Readonly<Record<Capability, Circuit>>;
   readonly recent = new RecentCalls();
   inFlight = 0;
   /** Of the newest call that gave evidence; undefined if that one succeeded. */
@@ -26,8 +28,27 @@ export class TargetState {
   lastError: { readonly error: AppError; readonly unixMs: number } | undefined;
   #coolUntilMs = 0;
 
-  constructor(settings: RoutingSettings, onCircuitChange?: (state: CircuitChange) => void) {
-    this.circuit = new Circuit(settings, onCircuitChange);
+  constructor(settings: RoutingSettings, onCircuitChange?: (capability: Capability, state: CircuitChange) => void) {
+    const circuits = capabilities.map((each) => [
+      each,
+      new Circuit(settings, (state) => onCircuitChange?.(each, state)),
+    ]);
+    this.#circuits = Object.fromEntries(circuits) as Record<Capability, Circuit>;
+  }
+
+  circuitOf(capability: Capability): Circuit {
+    return this.#circuits[capability];
+  }
+
+  /** The first circuit that is not closed; the first one if all are. */
+  get circuit(): Circuit {
+    const all = Object.values(this.#circuits);
+    return all.find(({ state }) => state !== "closed") ?? all[0]!;
+  }
+
+  /** Takes new settings after a reload of the configuration. */
+  configure(settings: RoutingSettings): void {
+    for (const circuit of Object.values(this.#circuits)) circuit.configure(settings);
   }
 
   /** Remaining milliseconds of the engine's `Retry-After`. */
@@ -60,17 +81,19 @@ export interface Target {
 /** One call at one target, from its start to its end. */
 export class TargetCall {
   readonly target: Target;
+  readonly #circuit: Circuit;
   readonly #probe: boolean;
   readonly #startMs: number;
   #answered = false;
   #judged = false;
   #left = false;
 
-  constructor(target: Target, nowMs: number) {
+  constructor(target: Target, { nowMs, capability }: { readonly nowMs: number; readonly capability: Capability }) {
     this.target = target;
     this.#startMs = nowMs;
     target.state.inFlight++;
-    this.#probe = target.state.circuit.enter();
+    this.#circuit = target.state.circuitOf(capability);
+    this.#probe = this.#circuit.enter();
   }
 
   /** The engine began to answer. */
@@ -80,7 +103,7 @@ export class TargetCall {
     this.#answered = true;
     state.lastFailure = undefined;
     state.recent.answered(nowMs, nowMs - this.#startMs);
-    state.circuit.succeed(nowMs, this.#probe);
+    this.#circuit.succeed(nowMs, this.#probe);
   }
 
   /** The call failed, perhaps after the engine began to answer. */
@@ -95,7 +118,7 @@ export class TargetCall {
     // That a model is being restarted says less than why it failed.
     if (error.code !== "overloaded" || state.lastFailure === undefined) state.lastFailure = error;
     // A probe that began well has closed the circuit already: a failure after that counts like any other.
-    state.circuit.fail(nowMs, this.#probe && !this.#judged);
+    this.#circuit.fail(nowMs, this.#probe && !this.#judged);
     this.#judged = true;
   }
 
@@ -104,6 +127,6 @@ export class TargetCall {
     if (this.#left) return;
     this.#left = true;
     this.target.state.inFlight--;
-    if (!this.#judged) this.target.state.circuit.release(this.#probe);
+    if (!this.#judged) this.#circuit.release(this.#probe);
   }
 }

@@ -2,6 +2,7 @@
  * Tries the targets of one route, one after another, until one starts to answer.
  * docs/adr/0008-routing-and-reload.md
  */
+import type { Capability } from "../api/models.ts";
 import { AppError, defaultRetryAfterMs } from "../errors.ts";
 import type { Attempt } from "../engines/engine.ts";
 import { pickTarget } from "./pick-target.ts";
@@ -49,7 +50,7 @@ const none: ReadonlySet<Target> = new Set();
 export async function tryRoute<T>(
   route: ModelRoute,
   call: RoutedCall,
-  { open, timing }: { open: OpenTarget<T>; timing: Timing },
+  { open, timing, capability }: { open: OpenTarget<T>; timing: Timing; capability: Capability },
 ) {
   let tried = none;
   let spent = none;
@@ -57,9 +58,9 @@ export async function tryRoute<T>(
   let round = 0;
   for (let tries = 0; tries <= route.retries.attempts;) {
     const nowMs = timing.nowMs();
-    const target = pickTarget(route.targets, { nowMs, random: timing.random, except: tried });
+    const target = pickTarget(route.targets, { nowMs, random: timing.random, except: tried, capability });
     if (target === undefined) {
-      if (failure === undefined) throw unavailable(route, nowMs);
+      if (failure === undefined) throw unavailable(route, nowMs, capability);
       const pauseMs = pauseBefore(route, { tried, spent, round, timing });
       if (pauseMs === undefined) throw failure;
       await timing.sleep(pauseMs, call.signal);
@@ -70,7 +71,7 @@ export async function tryRoute<T>(
     }
     tries++;
     try {
-      return await visitTarget(target, { route, call, open, timing });
+      return await visitTarget(target, { route, call, open, timing, capability });
     } catch (thrown) {
       const error = callError(thrown, call.cancellation ?? call.signal);
       const remedy = classifyFailure(error.code);
@@ -81,16 +82,24 @@ export async function tryRoute<T>(
       if (remedy === "other_target" || tooLate) spent = new Set(spent).add(target);
     }
   }
-  throw failure ?? unavailable(route, timing.nowMs());
+  throw failure ?? unavailable(route, timing.nowMs(), capability);
+}
+
+interface Visit<T> {
+  readonly route: ModelRoute;
+  readonly call: RoutedCall;
+  readonly open: OpenTarget<T>;
+  readonly timing: Timing;
+  readonly capability: Capability;
 }
 
 async function visitTarget<T>(
   target: Target,
-  { route, call, open, timing }: { route: ModelRoute; call: RoutedCall; open: OpenTarget<T>; timing: Timing },
+  { route, call, open, timing, capability }: Visit<T>,
 ): Promise<OpenedTarget<T>> {
   const startUnixMs = Date.now();
   const startMs = timing.nowMs();
-  const visit = new TargetCall(target, startMs);
+  const visit = new TargetCall(target, { nowMs: startMs, capability });
   const report = (outcome: Attempt["outcome"]): void => {
     const durationMs = timing.nowMs() - startMs;
     const { engine, model } = target;
@@ -124,10 +133,11 @@ function pauseBefore(
   return Math.max(restMs, backoffMs(retries, turn.round, turn.timing.random));
 }
 
-function unavailable(route: ModelRoute, nowMs: number): AppError {
+function unavailable(route: ModelRoute, nowMs: number, capability: Capability): AppError {
   const inService = route.targets.filter((target) => target.weight > 0);
-  const waits = inService.map(({ state }) => state.circuit.retryAfterMs(nowMs) || defaultRetryAfterMs);
-  const full = inService.some(({ state }) => state.circuit.admits(nowMs));
+  const circuits = inService.map(({ state }) => state.circuitOf(capability));
+  const waits = circuits.map((circuit) => circuit.retryAfterMs(nowMs) || defaultRetryAfterMs);
+  const full = circuits.some((circuit) => circuit.admits(nowMs));
   const reason = full ? "is at its concurrency limit" : "is temporarily out of service after repeated failures";
   return new AppError("overloaded", `The model ${JSON.stringify(route.id)} ${reason}. Retry later.`, {
     retryAfterMs: Math.min(...waits, 60_000),

@@ -1,4 +1,5 @@
 /** Tries the requested route, then its fallbacks in order, for batch and streaming calls. */
+import type { Capability } from "../api/models.ts";
 import { AppError, toAppError } from "../errors.ts";
 import { abortReason } from "../abort.ts";
 import { callError, preferError, classifyFailure } from "./retry.ts";
@@ -8,6 +9,8 @@ import { tryRoute, type OpenTarget, type OpenedTarget, type RoutedCall, type Tim
 
 export interface RoutingOptions {
   readonly timing: Timing;
+  /** What the calls are for. */
+  readonly capability: Capability;
   /** The route of a call that begins, its lease entered. */
   enter(): ModelRoute;
   /** Whether the caller may use a fallback with this model ID. */
@@ -86,10 +89,10 @@ async function tryRoutes<T>(
 ): Promise<OpenedTarget<T>> {
   const cancellation = call.cancellation ?? call.signal;
   if (cancellation.aborted) throw abortReason(cancellation);
-  const { timing } = options;
+  const { capability, timing } = options;
   let failure: AppError;
   try {
-    return await tryRoute(asked, call, { open, timing });
+    return await tryRoute(asked, call, { open, timing, capability });
   } catch (thrown) {
     failure = toAppError(thrown);
     if (cancellation.aborted || classifyFailure(failure.code) === "stop") throw failure;
@@ -97,7 +100,7 @@ async function tryRoutes<T>(
   for (const fallback of asked.fallbacks) {
     if (!options.allows(fallback.id)) continue;
     try {
-      return await tryRoute(fallback, call, { open, timing });
+      return await tryRoute(fallback, call, { open, timing, capability });
     } catch (thrown) {
       const error = toAppError(thrown);
       if (cancellation.aborted) throw error;

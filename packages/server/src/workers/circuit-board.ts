@@ -1,13 +1,13 @@
 /** Remembers which circuits are open, for workers that start. */
 import type { CircuitChange } from "../routing/circuit.ts";
-import type { CircuitTarget } from "../routing/circuit-exchange.ts";
+import { circuitKey, type CircuitTarget } from "../routing/circuit-exchange.ts";
 import type { OpenCircuit } from "./protocol.ts";
 
 export class CircuitBoard {
   readonly #open = new Map<string, { readonly target: CircuitTarget; readonly sinceMs: number }>();
 
   report(target: CircuitTarget, change: CircuitChange): void {
-    const key = JSON.stringify([target.engine, target.model]);
+    const key = circuitKey(target);
     if (change === "open") this.#open.set(key, { target, sinceMs: performance.now() });
     else this.#open.delete(key);
   }

@@ -2,6 +2,7 @@
 import { join, resolve } from "node:path";
 import { HandedOverPort } from "../http/handed-over-port.ts";
 import type { ProcessSharing, ServerParts } from "../server-parts.ts";
+import { circuitKey } from "../routing/circuit-exchange.ts";
 import type { StoreSharing } from "../store/store-sharing.ts";
 import { openControlDatabase, type ControlDatabase } from "../tenancy/control-database.ts";
 import type { Channel } from "./channel.ts";
@@ -77,16 +78,14 @@ async function tryProcessLock(channel: PrimaryChannel, name: string) {
 
 function shareProcesses(channel: PrimaryChannel, order: StartOrder): ProcessSharing {
   const startMs = performance.now();
-  const open = new Map(
-    order.openCircuits.map(({ target, forMs }) => [JSON.stringify([target.engine, target.model]), forMs]),
-  );
+  const open = new Map(order.openCircuits.map(({ target, forMs }) => [circuitKey(target), forMs]));
   return {
     store: shareStore(channel, order),
     circuits: {
       report: (target, change) => channel.notify("circuit", { target, change }),
       listen: (listener) => channel.on("circuit", ({ target, change }) => listener(target, change)),
-      openForMs({ engine, model }) {
-        const forMs = open.get(JSON.stringify([engine, model]));
+      openForMs(target) {
+        const forMs = open.get(circuitKey(target));
         return forMs === undefined ? undefined : forMs + performance.now() - startMs;
       },
     },

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { AppError } from "../../src/errors.ts";
-import { routingFixture, streamedText, type Fixture } from "./routing-fixture.ts";
+import type { SpeechCall } from "../../src/engines/engine.ts";
+import { everyone, routingFixture, streamedText, type Fixture } from "./routing-fixture.ts";
 import { answer, chatCall, fail, failed, hang, rateLimited } from "./scripted-engine.ts";
 
 const two = { engines: ["a", "b"], models: { m: { targets: [{ engine: "a" }, { engine: "b" }] } } };
@@ -228,6 +229,42 @@ describe("outages", () => {
     await assert.rejects(streamedText(routing.chat("m")), { code: "overloaded" });
   });
 });
+
+describe("an outage of one thing leaves others in service:", () => {
+  const routing = { failure_threshold: 3, window_ms: 30_000, open_ms: 15_000 };
+
+  test("models that are not listed each have their own", async () => {
+    await using fixture = await routingFixture({ engines: ["a"], routing });
+    const engine = fixture.engine("a");
+    engine.always = fail(failed());
+    for (let call = 0; call < 3; call += 1) await assert.rejects(fixture.chat("a/broken").complete(chatCall()));
+    await assert.rejects(fixture.chat("a/broken").complete(chatCall()), { code: "overloaded" });
+    engine.always = answer("fine");
+    await fixture.chat("a/other").complete(chatCall());
+    await assert.rejects(fixture.chat("a/broken").complete(chatCall()), { code: "overloaded" });
+    // Names that callers make up are forgotten, the oldest first.
+    for (let name = 0; name < 1_000; name += 1) await fixture.chat(`a/made-up-${name}`).complete(chatCall());
+    await fixture.chat("a/broken").complete(chatCall());
+  });
+
+  test("a model that cannot speak still chats", async () => {
+    const speech = { givesMarks: false, voices: async () => undefined, speak: failingSpeech };
+    await using fixture = await routingFixture(
+      { engines: ["a"], models: { m: { targets: [{ engine: "a" }], retries: { attempts: 0 } } }, routing },
+      { prepare: (engine) => Object.assign(engine, { speech: () => speech }) },
+    );
+    const call = { text: "Hi.", voice: "x", speed: 1, marks: false, signal: new AbortController().signal };
+    const speak = () => Array.fromAsync(fixture.registry.speech("m", everyone).speak(call as unknown as SpeechCall));
+    for (let each = 0; each < 3; each += 1) await assert.rejects(speak(), { code: "upstream_failed" });
+    await assert.rejects(speak(), { code: "overloaded" });
+    await fixture.chat("m").complete(chatCall());
+    assert.equal(fixture.registry.routedModel("m").targets[0]!.circuit, "open");
+  });
+});
+
+async function* failingSpeech(): AsyncGenerator<never> {
+  yield await Promise.reject(failed());
+}
 
 test("a target's own time limits reach its engine", async () => {
   const timeouts = { first_byte_timeout_ms: 5, total_timeout_ms: 50 };
