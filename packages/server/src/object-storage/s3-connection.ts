@@ -119,7 +119,7 @@ export class S3Connection implements AsyncDisposable {
         status: answer.statusCode,
         body: await readText(answer.body, maximumErrorBytes),
         region: typeof region === "string" ? region : undefined,
-        retryAfterMs: retryAfterMs(answer.headers, Date.now()),
+        retryAfterMs: retryAfterMs({ status: answer.statusCode, headers: answer.headers, body: undefined }, Date.now()),
       });
     } catch (error) {
       throw this.failure(error, signal);

@@ -1,5 +1,6 @@
 /** A stream's back-pressure, and its end: by the engine, the consumer, or the caller's signal. */
 import assert from "node:assert/strict";
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { getEventListeners } from "node:events";
 import { describe, test } from "node:test";
 import { AppError } from "../../src/errors.ts";
@@ -207,6 +208,36 @@ describe("a complete stream", () => {
     await upstream.until(() => upstream.openSockets === 0, "the connection is closed");
     await engine.close();
   });
+
+  for (const [encoding, compress] of [
+    ["gzip", gzipSync],
+    ["deflate", deflateSync],
+    ["br", brotliCompressSync],
+  ] as const) {
+    test(`is decompressed if the engine sends ${encoding} although nobody asked for it`, async () => {
+      await using upstream = await startScriptedUpstream(async (exchange) => {
+        const isStream = (exchange.json as { stream?: boolean }).stream === true;
+        const type = isStream ? "text/event-stream" : "application/json";
+        exchange.begin(200, { "content-type": type, "content-encoding": encoding });
+        const events = [
+          toEvent(chunk({ content: "Hi ".repeat(50_000) })),
+          toEvent(chunk({}, "stop")),
+          "data: [DONE]\n\n",
+        ];
+        const bytes = compress(isStream ? events.join("") : `\ufeff${JSON.stringify(completion)}`);
+        const middle = bytes.length >> 1;
+        await exchange.send(bytes.subarray(0, middle));
+        await exchange.send(bytes.subarray(middle));
+        exchange.end();
+      });
+      const engine = openEngine(upstream.url);
+      const { chunks, error } = await collect(chatModel(engine).stream(streamCall()));
+      assert.equal(error, undefined);
+      assert.equal(contentOf(chunks).length, 150_000);
+      assert.equal((await chatModel(engine).complete(toCall())).choices.length, 1);
+      await engine.close();
+    });
+  }
 
   test("passes over pings and other events that are no chunks", async () => {
     await using upstream = await startScriptedUpstream(async (exchange) => {

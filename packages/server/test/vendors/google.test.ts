@@ -108,6 +108,37 @@ describe("Google", () => {
     });
   });
 
+  test("receives the results of parallel calls as one turn", async () => {
+    await using server = await startVendorServer();
+    server.play(json(answer([{ text: "Both are sunny." }], "STOP")));
+    const engine = openEngine("google", server.url);
+    const called = ["Rome", "Oslo"].map((place, index) => ({
+      id: `call_000000${index}`,
+      type: "function",
+      function: { name: "get_weather", arguments: JSON.stringify({ place }) },
+    }));
+    const results = called.map(({ id }) => ({ role: "tool", tool_call_id: id, content: `of ${id}` }));
+    await complete(engine, "google", {
+      messages: [
+        { role: "user", content: "Rome and Oslo?" },
+        { role: "assistant", content: null, tool_calls: called },
+        ...results,
+        { role: "user", content: "Compare." },
+      ],
+    });
+    await engine.close();
+    const { contents } = server.requests[0]!.body as unknown as { contents: { role: string; parts: object[] }[] };
+    assert.deepEqual(
+      contents.map(({ role, parts }) => [role, parts.length]),
+      [
+        ["user", 1],
+        ["model", 2],
+        ["user", 2],
+        ["user", 1],
+      ],
+    );
+  });
+
   test("accepts audio and files", async () => {
     await using server = await startVendorServer();
     server.play(json(answer([{ text: "Heard." }], "STOP")));

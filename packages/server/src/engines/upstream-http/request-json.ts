@@ -1,5 +1,6 @@
 /** Sends a request and parses its JSON response. */
 import { AppError } from "../../errors.ts";
+import { withoutByteOrderMark } from "./byte-order-mark.ts";
 import { BodyCollector, refuseCompressed } from "./body-collector.ts";
 import type { ConnectionPool } from "./connection-pool.ts";
 import type { ResponseHeaders, ResponseReader, UpstreamRequestControl, OutgoingRequest } from "./upstream-request.ts";
@@ -82,7 +83,7 @@ class ResponseCollector implements ResponseReader {
 /** @throws AppError upstream_failed */
 export function parseResponse(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return JSON.parse(withoutByteOrderMark(text)) as unknown;
   } catch (error) {
     throw new AppError("upstream_failed", "The engine's response is not JSON.", { cause: error });
   }

@@ -6,6 +6,7 @@ import { AppError, type ErrorCode } from "../../errors.ts";
 import { redactText } from "../../logger.ts";
 import type { ResponseHeaders } from "./upstream-request.ts";
 import { isObject, nonEmptyText, type JsonObject } from "../../json-object.ts";
+import { withoutByteOrderMark } from "./byte-order-mark.ts";
 import { retryAfterMs } from "./retry-after.ts";
 
 /** A response with an error status. */
@@ -34,9 +35,10 @@ const exhaustedAccount = /insufficient_quota|insufficient_credits|billing/i;
 
 /** The error of a response with status 300 or more. */
 export function responseError(answer: ErrorResponse): AppError {
-  return toError(readErrorDetails(parse(answer.text), answer.text), {
+  const body = parse(answer.text);
+  return toError(readErrorDetails(body, answer.text), {
     status: answer.status,
-    retryAfterMs: retryAfterMs(answer.headers, Date.now()),
+    retryAfterMs: retryAfterMs({ ...answer, body }, Date.now()),
     text: answer.text,
   });
 }
@@ -59,7 +61,7 @@ function isNone(error: unknown): boolean {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(withoutByteOrderMark(text));
   } catch {
     return undefined;
   }

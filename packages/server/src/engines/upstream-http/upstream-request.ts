@@ -4,6 +4,7 @@ import { AppError, toAppError, defaultRetryAfterMs } from "../../errors.ts";
 import { abortReason } from "../../abort.ts";
 import type { AbortListener, AbortSource } from "../../cancellation.ts";
 import { toTransportError } from "./transport-error.ts";
+import { DecompressedResponse, isCompressed } from "./decompressed-response.ts";
 import type { TimeLimits, DeadlineTarget } from "./time-limits.ts";
 
 export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
@@ -81,6 +82,7 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, DeadlineTarg
   /** Start of the current phase; in `flowing` the last sign of life. */
   #sinceMs: number;
   #isPaused = false;
+  #decompressed: DecompressedResponse | undefined;
   #controller: Dispatcher.DispatchController | undefined;
 
   constructor(
@@ -136,6 +138,7 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, DeadlineTarg
   /** Stops reading; back-pressure reaches the engine once the network's buffers are full. */
   pause(): void {
     this.#isPaused = true;
+    this.#decompressed?.pause();
     this.#controller?.pause();
   }
 
@@ -143,6 +146,7 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, DeadlineTarg
     if (!this.#isPaused) return;
     this.#isPaused = false;
     this.#sinceMs = performance.now();
+    this.#decompressed?.resume();
     this.#controller?.resume();
   }
 
@@ -219,6 +223,7 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, DeadlineTarg
 
   #close(): void {
     this.#phase = "closed";
+    this.#decompressed?.destroy();
     this.request.signal.removeEventListener("abort", this);
     this.#host.release(this);
   }
@@ -233,7 +238,14 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, DeadlineTarg
     if (status < 200 || this.#phase === "closed") return;
     if (status >= 401 && status <= 403) this.#host.credentialsRefused(status);
     try {
-      this.#reader.onStart(status, headers);
+      if (!isCompressed(headers)) return this.#reader.onStart(status, headers);
+      this.#decompressed = new DecompressedResponse(headers, this.#reader, {
+        pause: () => this.#controller?.pause(),
+        resume: () => this.#isPaused || this.#controller?.resume(),
+        end: () => this.#end(),
+        fail: (error) => this.#fail(error),
+      });
+      this.#reader.onStart(status, { ...headers, "content-encoding": undefined });
     } catch (error) {
       this.#fail(toAppError(error));
     }
@@ -243,7 +255,8 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, DeadlineTarg
     if (this.#phase === "streaming") this.#sinceMs = performance.now();
     if (this.#phase !== "closed" && this.#phase !== "draining") {
       try {
-        this.#reader.onData(bytes);
+        if (this.#decompressed === undefined) this.#reader.onData(bytes);
+        else this.#decompressed.push(bytes);
       } catch (error) {
         this.#fail(toAppError(error));
       }
@@ -253,6 +266,11 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, DeadlineTarg
 
   onResponseEnd(): void {
     if (this.#phase === "closed") return;
+    if (this.#decompressed === undefined || this.#phase === "draining") this.#end();
+    else this.#decompressed.end();
+  }
+
+  #end(): void {
     const isReported = this.#phase !== "draining";
     this.#close();
     if (isReported) this.#reader.onEnd();

@@ -143,5 +143,14 @@ function toMessage(message: ChatMessage, conversation: Conversation, path: strin
 /** The AI SDK's prompt of a chat; throws for content that the vendor does not support. */
 export function toPrompt(request: ChatRequest, vendor: Vendor): LanguageModelV4Prompt {
   const conversation: Conversation = { vendor, functionNames: new Map(), begun: false };
-  return request.messages.map((message, index) => toMessage(message, conversation, `messages[${index}]`));
+  const prompt: LanguageModelV4Prompt = [];
+  for (const [index, message] of request.messages.entries()) {
+    const next = toMessage(message, conversation, `messages[${index}]`);
+    const last = prompt.at(-1);
+    // The results of parallel calls are one turn; Google refuses them in several.
+    if (last?.role === "tool" && next.role === "tool") {
+      prompt[prompt.length - 1] = { ...last, ...next, content: [...last.content, ...next.content] };
+    } else prompt.push(next);
+  }
+  return prompt;
 }

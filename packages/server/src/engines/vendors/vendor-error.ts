@@ -25,6 +25,8 @@ interface VendorAnswer {
   readonly status: number;
   readonly message: string;
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** The body's JSON, if it is any. */
+  readonly body?: unknown;
   readonly cause: unknown;
 }
 
@@ -37,7 +39,7 @@ function toCode(status: number, message: string): ErrorCode {
   return contextLength.test(message) ? "context_length_exceeded" : "invalid_request";
 }
 
-function toStatusFailure({ status, message, headers, cause }: VendorAnswer, vendor: Vendor): AppError {
+function toStatusFailure({ status, message, headers = {}, body, cause }: VendorAnswer, vendor: Vendor): AppError {
   const refused = status === 401 || status === 403 || badCredentials.test(message);
   if (refused) {
     const text = `${vendor.label} rejected this server's credentials (status ${status}).`;
@@ -46,7 +48,7 @@ function toStatusFailure({ status, message, headers, cause }: VendorAnswer, vend
   const text = `${vendor.label} answered ${status}: ${withoutSecrets(message, vendor)}`;
   return new AppError(toCode(status, message), text, {
     cause: toCause(cause, vendor),
-    retryAfterMs: headers && retryAfterMs(headers, Date.now()),
+    retryAfterMs: retryAfterMs({ status, headers, body }, Date.now()),
   });
 }
 
@@ -88,6 +90,14 @@ function readable(body: string | undefined): string {
   return text === "" || text.startsWith("<") ? "no explanation" : text;
 }
 
+function parsed(body: string | undefined): unknown {
+  try {
+    return JSON.parse(body ?? "");
+  } catch {
+    return undefined;
+  }
+}
+
 /** The status and words of an error that the vendor sent, over HTTP or inside a stream. */
 function toVendorAnswer(thrown: unknown): VendorAnswer | undefined {
   if (APICallError.isInstance(thrown)) {
@@ -95,7 +105,7 @@ function toVendorAnswer(thrown: unknown): VendorAnswer | undefined {
     if (statusCode === undefined || (statusCode >= 200 && statusCode < 300)) return undefined;
     const known = message === "" ? readable(responseBody) : message;
     const text = badCredentials.test(responseBody ?? "") ? `${known} API_KEY_INVALID` : known;
-    return { status: statusCode, message: text, headers: responseHeaders, cause: thrown };
+    return { status: statusCode, message: text, headers: responseHeaders, body: parsed(responseBody), cause: thrown };
   }
   if (isObject(thrown) && !(thrown instanceof Error) && typeof thrown["message"] === "string") {
     const status = typeof thrown["statusCode"] === "number" ? thrown["statusCode"] : 502;
