@@ -222,7 +222,8 @@ const members = {
   ),
   response_format: optional(responseFormat, "Format of the response."),
   seed: optional(
-    Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }),
+    // Without bounds: those of int64 are no numbers of JavaScript, and would be shown rounded.
+    Type.Integer({ format: "int64" }),
     "Seed for sampling. The same seed and parameters give the same response, if the engine supports it.",
   ),
   service_tier: optional(Type.Enum([...serviceTiers]), "Processing tier: `auto`, `default` or `flex`."),

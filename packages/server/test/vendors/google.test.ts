@@ -139,6 +139,15 @@ describe("Google", () => {
     );
   });
 
+  test("gets no seed that was rounded", async () => {
+    await using server = await startVendorServer();
+    const engine = openEngine("google", server.url);
+    const request = { messages: [{ role: "user", content: "Hi" }], seed: 2 ** 60 };
+    await assert.rejects(complete(engine, "google", request), { code: "unsupported_parameter", param: "seed" });
+    await engine.close();
+    assert.deepEqual(server.requests, []);
+  });
+
   test("accepts audio and files", async () => {
     await using server = await startVendorServer();
     server.play(json(answer([{ text: "Heard." }], "STOP")));

@@ -8,7 +8,7 @@ import type {
 import type { ChatRequest, ChatTool } from "../../api/chat-request.ts";
 import { AppError } from "../../errors.ts";
 import { cacheOptions, refuseUnknownMembers } from "./content-part.ts";
-import { effectiveValue, passThroughMembers } from "./parameter-support.ts";
+import { effectiveValue, passThroughMembers, unsupported } from "./parameter-support.ts";
 import { toPrompt } from "./prompt.ts";
 import type { JsonObject } from "../../json-object.ts";
 import type { Vendor } from "./vendor.ts";
@@ -95,6 +95,12 @@ function withoutUndefined<T extends object>(value: T): { [K in keyof T]?: NonNul
   return Object.fromEntries(members) as { [K in keyof T]?: NonNullable<T[K]> };
 }
 
+/** Larger ones were rounded when the request was read. */
+function exactSeed({ seed }: ChatRequest, { label }: Vendor): number | null | undefined {
+  if (seed == null || Number.isSafeInteger(seed)) return seed;
+  throw unsupported(label, "seed", "it must be between -(2^53 - 1) and 2^53 - 1.");
+}
+
 /**
  * The call options of a request, without signal. Throws `invalid_request` and `unsupported_parameter` for what
  * the vendor's API cannot express.
@@ -113,7 +119,7 @@ export function toCallOptions(request: ChatRequest, vendor: Vendor): LanguageMod
       stopSequences: typeof stop === "string" ? [stop] : stop?.length === 0 ? undefined : stop,
       frequencyPenalty: effectiveValue(request, "frequency_penalty") as number | undefined,
       presencePenalty: effectiveValue(request, "presence_penalty") as number | undefined,
-      seed: request.seed,
+      seed: exactSeed(request, vendor),
       responseFormat: toResponseFormat(request, vendor),
       reasoning: toReasoning(request),
       tools: tools.length === 0 ? undefined : tools,

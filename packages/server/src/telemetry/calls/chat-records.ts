@@ -27,7 +27,8 @@ function requestAttributes(request: ChatRequest): Attributes {
     [genAi.topP]: request.top_p ?? undefined,
     [genAi.frequencyPenalty]: request.frequency_penalty ?? undefined,
     [genAi.presencePenalty]: request.presence_penalty ?? undefined,
-    [genAi.seed]: request.seed ?? undefined,
+    // A larger one was rounded when it was read.
+    [genAi.seed]: Number.isSafeInteger(request.seed) ? request.seed! : undefined,
     [genAi.stopSequences]: request.stop == null ? undefined : [request.stop].flat(),
     [genAi.outputType]: outputType(request),
   };
