@@ -155,6 +155,35 @@ describe("a grammar built from a JSON Schema", () => {
     );
   });
 
+  test("follows references to anchors", () => {
+    for (const anchor of [{ $anchor: "tag" }, { $id: "#tag" }]) {
+      const grammar = schemaGrammar(
+        {
+          type: "object",
+          properties: { a: { $ref: "#tag" } },
+          required: ["a"],
+          additionalProperties: false,
+          $defs: { x: { ...anchor, type: "integer" }, y: { default: { $anchor: "tag" }, type: "string" } },
+        },
+        path,
+        true,
+      );
+      assert.ok(admits(grammar, '{"a":5}'));
+      assert.ok(!admits(grammar, '{"a":{"a":5}}'));
+    }
+  });
+
+  test("refuses references in a schema with its own identifier, by its name", () => {
+    const own = { $id: "https://example.org/own", properties: { b: { $ref: "#/$defs/c" } } };
+    const wrong: [schema: object, param: string][] = [
+      [{ type: "object", properties: { a: own }, $defs: { c: true } }, `${path}.properties.a.$id`],
+      [{ $ref: "#/$defs/own/properties/b", $defs: { own, c: true } }, "the schema.$defs.own.$id"],
+    ];
+    for (const [schema, param] of wrong)
+      assert.throws(() => schemaGrammar(schema as never, path, false), { code: "invalid_request", param });
+    schemaGrammar({ properties: { a: { $id: "https://example.org/own", type: "string" } } }, path, true);
+  });
+
   test("follows references, including recursive ones", () => {
     const tree = {
       $ref: "#/$defs/node",
@@ -230,6 +259,8 @@ describe("a grammar built from a JSON Schema", () => {
     { $ref: "#/$defs/none" },
     { $ref: "#/$defs/100%" },
     { $ref: "#/__proto__" },
+    { $ref: "#none" },
+    { $ref: "#%" },
     { $ref: "https://example.org/schema" },
     { type: "integer", minimum: 3, maximum: 2 },
     { type: "string", minLength: 3, maxLength: 2 },

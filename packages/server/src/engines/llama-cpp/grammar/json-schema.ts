@@ -16,7 +16,8 @@ import {
   readerOf,
   refuse,
   refuseOtherKeywords,
-  resolvePointer,
+  isIdentified,
+  resolveReference,
   schemaList,
   typeNames,
   type JsonSchema,
@@ -49,14 +50,15 @@ function referenceGrammar(place: SchemaNode, pointer: string): Grammar {
     pointer,
     reference(() => target!),
   );
-  target = compile(at(place, "$ref"), resolvePointer(place, pointer));
+  const { schema, identified } = resolveReference(place, pointer);
+  target = compile({ ...at(place, "$ref"), identified }, schema);
   place.references.set(pointer, target);
   return target;
 }
 
 function oneOfGrammar(place: SchemaNode, branches: readonly JsonSchema[]): Grammar {
   const resolved = branches.map((branch) =>
-    isObject(branch) && typeof branch["$ref"] === "string" ? resolvePointer(place, branch["$ref"]) : branch,
+    isObject(branch) && typeof branch["$ref"] === "string" ? resolveReference(place, branch["$ref"]).schema : branch,
   );
   if (branches.length > maximumBranches) {
     throw invalid(`${place.path}.oneOf`, `it has ${branches.length} schemas; at most ${maximumBranches} are allowed.`);
@@ -114,7 +116,9 @@ function impliedTypes(schema: SchemaObject): string[] {
     .slice(0, 1);
 }
 
-function compile(place: SchemaNode, schema: JsonSchema): Grammar {
+function compile(outer: SchemaNode, schema: JsonSchema): Grammar {
+  const isOwn = isObject(schema) && schema !== outer.root && isIdentified(schema);
+  const place = isOwn ? { ...outer, identified: `${outer.path}.$id` } : outer;
   if (schema === true) return anyValue;
   if (schema === false) throw invalid(place.path, "no value satisfies the schema false.");
   if (!isObject(schema)) throw invalid(place.path, `it is ${JSON.stringify(schema)}, not a schema.`);
@@ -158,5 +162,8 @@ function compile(place: SchemaNode, schema: JsonSchema): Grammar {
  * @throws AppError unsupported_parameter or invalid_request, naming the keyword
  */
 export function schemaGrammar(schema: JsonSchema, path: string, strict: boolean): Grammar {
-  return compile({ root: schema, references: new Map(), path, strict, depth: 0, compile }, schema);
+  return compile(
+    { root: schema, references: new Map(), path, strict, depth: 0, identified: undefined, compile },
+    schema,
+  );
 }

@@ -19,6 +19,8 @@ export interface SchemaNode {
   /** Whether to refuse what cannot be guaranteed instead of leaving it to the model. */
   readonly strict: boolean;
   readonly depth: number;
+  /** Where the nearest schema with an `$id` of its own is, to which references below it are relative; undefined: the root. */
+  readonly identified: string | undefined;
   compile(place: SchemaNode, schema: JsonSchema): Grammar;
 }
 
@@ -34,6 +36,7 @@ export interface SchemaReader {
 const annotations = new Set([
   "$schema",
   "$id",
+  "$anchor",
   "$comment",
   "$defs",
   "definitions",
@@ -121,19 +124,66 @@ function decodeStep(step: string): string | undefined {
   }
 }
 
-export function resolvePointer(place: SchemaNode, pointer: string): JsonSchema {
-  if (!pointer.startsWith("#"))
+export interface ResolvedReference {
+  readonly schema: JsonSchema;
+  /** As in `SchemaNode`, for the schema. */
+  readonly identified: string | undefined;
+}
+
+/** @throws AppError invalid_request for a reference out of the schema, or to nothing */
+export function resolveReference(place: SchemaNode, reference: string): ResolvedReference {
+  const path = `${place.path}.$ref`;
+  if (!reference.startsWith("#")) {
     throw invalid(
-      `${place.path}.$ref`,
-      `it is ${JSON.stringify(pointer)}; only references within the schema (#/…) are supported.`,
+      path,
+      `it is ${JSON.stringify(reference)}; only references within the schema (#/… and #name) are supported.`,
     );
-  let found: unknown = place.root;
+  }
+  if (place.identified !== undefined) {
+    throw invalid(
+      place.identified,
+      `a schema within the schema has an identifier, and ${path} is relative to it; remove the identifier.`,
+    );
+  }
+  const resolved =
+    reference === "#" || reference.startsWith("#/")
+      ? resolvePointer(place, reference)
+      : findAnchor(place.root, decodeStep(reference.slice(1)));
+  if (resolved !== undefined) return resolved;
+  throw invalid(path, `${JSON.stringify(reference)} does not exist in the schema.`);
+}
+
+/** https://www.rfc-editor.org/rfc/rfc6901#section-6 */
+function resolvePointer({ root }: SchemaNode, pointer: string): ResolvedReference | undefined {
+  let found: unknown = root;
+  let identified: string | undefined;
+  let path = "the schema";
   for (const step of pointer.slice(1).split("/").slice(1)) {
     const key = decodeStep(step);
     const exists = key !== undefined && (isObject(found) || Array.isArray(found)) && Object.hasOwn(found, key);
     found = exists ? (found as Record<string, unknown>)[key] : undefined;
+    path += `.${step}`;
+    if (isObject(found) && isIdentified(found)) identified = `${path}.$id`;
   }
-  if (typeof found !== "boolean" && !isObject(found))
-    throw invalid(`${place.path}.$ref`, `${JSON.stringify(pointer)} does not exist in the schema.`);
-  return found;
+  return typeof found === "boolean" || isObject(found) ? { schema: found, identified } : undefined;
+}
+
+/** Whether the schema is one of its own, to which references in it are relative. In draft 7, `"$id": "#name"` is an anchor. */
+export function isIdentified({ $id: id }: SchemaObject): boolean {
+  return typeof id === "string" && !id.startsWith("#");
+}
+
+/** The schema with the anchor, outside of schemas with identifiers, which have anchors of their own. */
+function findAnchor(root: JsonSchema, name: string | undefined): ResolvedReference | undefined {
+  if (name === undefined || name === "") return undefined;
+  const open: unknown[] = [root];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (Array.isArray(next)) open.push(...next);
+    if (!isObject(next) || (next !== root && isIdentified(next))) continue;
+    if (next["$anchor"] === name || next["$id"] === `#${name}`) return { schema: next, identified: undefined };
+    // What examples and enums contain is no schema.
+    for (const [keyword, value] of Object.entries(next))
+      if (!["enum", "const", "default", "examples", "example"].includes(keyword)) open.push(value);
+  }
+  return undefined;
 }
