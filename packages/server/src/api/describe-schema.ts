@@ -53,14 +53,17 @@ function itemsInWords(items: JsonSchema | undefined): string {
 }
 
 function alternatives(branches: readonly JsonSchema[]): string {
-  const flat = branches.flatMap((branch) => branch.anyOf ?? [branch]);
+  const flat = branchesOf(branches);
   const constants = flat.flatMap((branch) => (branch.const === undefined ? (branch.enum ?? []) : [branch.const]));
-  const others = branches
-    .filter((branch) => branch.const === undefined && branch.enum === undefined)
-    .map(describeSchema);
+  const others = flat.filter((branch) => branch.const === undefined && branch.enum === undefined).map(describeSchema);
   const described = [...new Set([...(constants.length > 0 ? [oneOf(constants)] : []), ...others])];
   const last = described.pop() ?? "a value";
   return described.length === 0 ? last : `${described.join(", ")} or ${last}`;
+}
+
+/** Unions in unions are one list. */
+function branchesOf(branches: readonly JsonSchema[]): JsonSchema[] {
+  return branches.flatMap((branch) => (branch.anyOf === undefined ? [branch] : branchesOf(branch.anyOf)));
 }
 
 function oneOf(values: readonly unknown[]): string {

@@ -23,7 +23,7 @@ const cases: [body: unknown, param: string | null, message: RegExp][] = [
   [
     { model: "m", messages: [{ role: "user", content: 1 }] },
     "messages[0].content",
-    /is 1; expected a string or an array of at most 2048 items of objects or null/,
+    /is 1; expected a string, an array of at most 2048 items of objects or null/,
   ],
   [
     { model: "m", messages: [{ role: "user", content: [{ text: "x" }] }] },
@@ -34,6 +34,16 @@ const cases: [body: unknown, param: string | null, message: RegExp][] = [
     { model: "m", messages: [{ role: "user", content: [{ type: "text", text: 5 }] }] },
     "messages[0].content[0].text",
     /is 5; expected a string/,
+  ],
+  [
+    { model: "m", messages, tools: [{ type: "custom", custom: { name: "x" } }] },
+    "tools[0].type",
+    /^tools\[0\]\.type is "custom"; expected "function"\.$/,
+  ],
+  [
+    { model: "m", messages, tool_choice: 5 },
+    "tool_choice",
+    /^tool_choice is 5; expected one of "none", "auto", "required", an object or null\.$/,
   ],
   [{ model: "m", messages, n: 0 }, "n", /^n is 0; expected an integer from 1 to 128\.$/],
   [{ model: "m", messages, n: 1.5 }, "n", /^n is 1\.5; expected an integer from 1 to 128\.$/],

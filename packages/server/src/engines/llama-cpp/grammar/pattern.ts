@@ -80,7 +80,7 @@ class PatternReader {
       const end = this.take("$") ? nothing : anyText;
       alternatives.push(sequence(start, middle, end));
     } while (this.take("|"));
-    if (this.peek() !== undefined) throw new PatternError(`${JSON.stringify(this.peek())} inside the pattern`);
+    if (this.peek() !== undefined) throw new PatternError(`has ${JSON.stringify(this.peek())} inside the pattern`);
     return choice(...alternatives);
   }
 
@@ -122,20 +122,21 @@ class PatternReader {
     if (this.take("(")) return this.group();
     if (this.take("[")) return characterOf(this.characterClass());
     if (this.take(".")) return characterOf(anyButLineEnd);
-    if (this.take("^")) throw new PatternError("^ inside the pattern");
+    if (this.take("^")) throw new PatternError("has ^ inside the pattern");
     if (this.take("\\")) return characterOf(this.escape());
     return characterOf(single(this.characters[this.position++]!.codePointAt(0)!));
   }
 
   private group(): Grammar {
     if (this.take("?")) {
-      if (!this.take(":") && !/^<[^=!]/.test(`${this.peek()}${this.peek(1)}`)) throw new PatternError("look-around");
+      if (!this.take(":") && !/^<[^=!]/.test(`${this.peek()}${this.peek(1)}`))
+        throw new PatternError("has look-around");
       if (this.take("<")) while (!this.take(">")) this.position++;
     }
     const alternatives: Grammar[] = [];
     do alternatives.push(this.terms());
     while (this.take("|"));
-    if (!this.take(")")) throw new PatternError("$ inside the pattern");
+    if (!this.take(")")) throw new PatternError("has $ inside the pattern");
     return choice(...alternatives);
   }
 
@@ -165,7 +166,7 @@ class PatternReader {
     if (character === "c") return single(this.characters[this.position++]!.codePointAt(0)! % 32);
     if (character === "x") return single(this.hexadecimal(2));
     if (character === "u") return single(this.unicodeEscape());
-    if (/[A-Za-z1-9]/.test(character)) throw new PatternError(`\\${character}`);
+    if (/[A-Za-z1-9]/.test(character)) throw new PatternError(`has \\${character}`);
     return single(character.codePointAt(0)!);
   }
 
@@ -192,11 +193,11 @@ class PatternReader {
  * @throws PatternError if the pattern is not a regular expression or cannot be expressed as a grammar
  */
 export function stringMatching(pattern: string): Grammar {
-  if (pattern.length > longestPattern) throw new PatternError(`more than ${longestPattern} characters`);
+  if (pattern.length > longestPattern) throw new PatternError(`has more than ${longestPattern} characters`);
   try {
     void new RegExp(pattern, "u");
   } catch (error) {
-    throw new PatternError("it is not a regular expression", { cause: error });
+    throw new PatternError("is not a regular expression", { cause: error });
   }
   return sequence(literal('"'), new PatternReader(pattern).whole(), literal('"'));
 }

@@ -46,7 +46,7 @@ function matching(reader: SchemaReader, keyword: string, pattern: string): Gramm
     return stringMatching(pattern);
   } catch (error) {
     if (!(error instanceof PatternError)) throw error;
-    reader.refuse(keyword, `${JSON.stringify(pattern)} has ${error.message}`);
+    reader.refuse(keyword, `${JSON.stringify(pattern)} ${error.message}`);
     return undefined;
   }
 }
