@@ -92,7 +92,7 @@ function inObject(subject: Subject, object: Readonly<Record<string, unknown>>): 
   const { path } = subject;
   const { additionalProperties, patternProperties = {}, properties = {}, required = [] } = subject.schema;
   // A member that says what the object is comes first: what else it needs depends on that.
-  const [tag] = tagsOf(subject.schema).filter(([name, value]) => Object.hasOwn(object, name) && object[name] !== value);
+  const tag = tagsOf(subject.schema).find(([name, value]) => Object.hasOwn(object, name) && object[name] !== value);
   if (tag !== undefined) {
     const [name] = tag;
     return mismatch({ ...subject, schema: properties[name]!, value: object[name], path: join(path, name) });

@@ -136,6 +136,39 @@ describe("a recording", () => {
     }
   });
 
+  test("whose segments and words have no times gets them from its length and from what has", async () => {
+    const words = [{ word: "It" }, { word: "is" }, { word: "1", score: 0.5 }, { word: "Hi", start: 1.5, end: 1.7 }];
+    const answers = [
+      { text: "It is 1. Hi.", segments: [{ text: "It is 1." }, { text: " Hi.", start: 1.5, end: 2 }], words },
+      { text: "It is 1. Hi.", words },
+    ];
+    for (const [index, answer] of answers.entries()) {
+      await using remote = await engineAt((exchange) => exchange.answer(answer));
+      const segments = (await Array.fromAsync(remote.transcribe({ words: true }))) as TranscribedSegment[];
+      assert.equal(segments.map(({ text }) => text).join(""), "It is 1. Hi.");
+      const times = segments.flatMap((each) => each.words ?? []).map(({ startMs, endMs }) => [startMs, endMs]);
+      assert.deepEqual(times, [
+        [0, 600],
+        [600, 1_200],
+        [1_200, 1_500],
+        [1_500, 1_700],
+      ]);
+      if (index === 0) assert.deepEqual([segments[0]!.startMs, segments[0]!.endMs], [0, 1_500]);
+    }
+  });
+
+  test("may be streamed with pings between its events", async () => {
+    await using remote = await engineAt(async (exchange) => {
+      exchange.beginEvents();
+      await exchange.send('event: ping\ndata: x\n\ndata: {"type":"ping"}\n\ndata:\n\ndata: {}\n\ndata: 5\n\n');
+      await exchange.sendEvents({ type: "transcript.text.delta", delta: "Hello" });
+      await exchange.sendEvents({ type: "transcript.text.done", text: "Hello" });
+      exchange.end();
+    });
+    const items = await Array.fromAsync(remote.transcribe({ model: "gpt-4o-transcribe", partials: true }));
+    assert.deepEqual(textsOf(items), ["delta: Hello", "segment: Hello"]);
+  });
+
   test("without samples is not sent", async () => {
     await using remote = await engineAt(() => assert.fail("not asked"));
     assert.deepEqual(
@@ -342,7 +375,6 @@ describe("a server that fails", () => {
     ["a failure", (e) => e.answer("broken", 500), "upstream_failed"],
     ["an answer that is no JSON", (e) => e.answer("{"), "upstream_failed"],
     ["an answer of another kind", (e) => e.answer({ choices: [] }), "upstream_failed"],
-    ["a segment without times", (e) => e.answer({ segments: [{ text: "Hi." }] }), "upstream_failed"],
     ["an answer without the words", (e) => e.answer({ text: "Hi." }), "upstream_failed", { words: true }],
     ["silence", (e) => e.stall(), "upstream_timeout"],
     ["a reset", (e) => e.cut(), "upstream_failed"],

@@ -5,11 +5,10 @@
 import type { ChatCompletionChunk } from "../../api/chat-answer.ts";
 import { AppError } from "../../errors.ts";
 import { invalidResponse, tooManyInResponse } from "../upstream-http/invalid-response.ts";
-import { harmlessJsonLength, JsonValueCount } from "../upstream-http/json-value-count.ts";
 import { isObject, nonEmptyText, type JsonObject } from "../../json-object.ts";
 import type { SseEvent } from "../../streams/sse-decoder.ts";
-import { embeddedError } from "../upstream-http/upstream-error.ts";
-import { maxChoices, maxEventValues } from "./response-limits.ts";
+import { errorEvent, parseEvent } from "./parse-event.ts";
+import { maxChoices } from "./response-limits.ts";
 import {
   choiceIndex,
   finishReasonOf,
@@ -84,9 +83,8 @@ export class ChunkNormalizer {
    * @throws AppError upstream_failed if it is not JSON, or the error in it
    */
   accept({ data, type }: SseEvent): boolean {
-    if (data.trim() === "") return false;
     if (type === "error") throw errorEvent(data);
-    const chunk = parseChunk(data, type);
+    const chunk = parseEvent({ data, type });
     if (chunk === undefined) return false;
     throwEmbeddedError(chunk);
     const choices = chunk["choices"] ?? [];
@@ -241,32 +239,6 @@ function restOf({ texts, toolCalls }: ChoiceState): JsonObject {
 function hasOtherMembers(object: JsonObject, expected: ReadonlySet<string>): boolean {
   for (const name in object) if (!expected.has(name)) return true;
   return false;
-}
-
-/** Undefined for JSON that is no object, and for other text in an event of another type, such as a ping's. */
-function parseChunk(data: string, type: string): JsonObject | undefined {
-  if (data.length > harmlessJsonLength) new JsonValueCount(maxEventValues).push(Buffer.from(data));
-  try {
-    const value: unknown = JSON.parse(data);
-    return isObject(value) ? value : undefined;
-  } catch (error) {
-    if (type !== "message") return undefined;
-    throw new AppError("upstream_failed", "The engine sent an invalid response: an event is not JSON.", {
-      cause: error,
-    });
-  }
-}
-
-/** The error of an event that is named so, whose data is an error in any form, or text. */
-function errorEvent(data: string): AppError {
-  let value: unknown = data;
-  try {
-    value = JSON.parse(data);
-  } catch {
-    // Text.
-  }
-  const error = isObject(value) ? (value["error"] ?? value) : value;
-  return embeddedError({ error }) ?? new AppError("upstream_failed", "The engine sent an error without a message.");
 }
 
 export function endedEarly(cause?: unknown): AppError {

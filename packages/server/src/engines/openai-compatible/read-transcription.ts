@@ -7,6 +7,7 @@ import { invalidTranscription } from "../upstream-http/invalid-response.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
 import { SpeakerNumbers } from "../upstream-http/speaker-numbers.ts";
 import { embeddedError } from "../upstream-http/upstream-error.ts";
+import { spansOf, type Entry, type Span } from "./missing-times.ts";
 
 /**
  * A response without segments becomes one segment over the whole recording.
@@ -17,14 +18,14 @@ export function readTranscription(answer: unknown, recording: { durationMs: numb
   const error = embeddedError(answer);
   if (error !== undefined) throw error;
   const { segments } = answer;
-  const words = Array.isArray(answer["words"]) ? readWords(answer["words"]) : undefined;
+  const whole = { startMs: 0, endMs: recording.durationMs };
+  const words = Array.isArray(answer["words"]) ? readWords(answer["words"], whole) : undefined;
   if (!Array.isArray(segments) || segments.length === 0) {
     if (typeof answer["text"] !== "string") throw invalidTranscription("it has neither text nor segments");
     if (answer["text"].trim() === "") return [];
     return [wholeSegment(answer["text"], recording.durationMs, words)];
   }
-  const speakers = new SpeakerNumbers();
-  const read = segments.map((segment) => readSegment(segment, speakers));
+  const read = readSegments(segments, new SpeakerNumbers(), whole);
   return words === undefined ? read : withWords(read, words);
 }
 
@@ -34,38 +35,54 @@ export function wholeSegment(text: string, durationMs: number, words?: readonly 
   return { kind: "segment", text, startMs: 0, endMs: durationMs, ...unknown };
 }
 
-/** @throws AppError upstream_failed */
-export function readSegment(segment: unknown, speakers: SpeakerNumbers): TranscribedSegment {
-  if (!isObject(segment) || typeof segment["text"] !== "string") throw invalidTranscription("a segment has no text");
-  const avgLogprob = segment["avg_logprob"];
-  const { startMs, endMs } = readTimes(segment);
-  return {
-    kind: "segment",
-    text: segment["text"],
-    startMs,
-    endMs,
-    words: Array.isArray(segment["words"]) ? readWords(segment["words"]) : undefined,
-    avgLogprob: typeof avgLogprob === "number" ? avgLogprob : undefined,
-    speaker: speakers.of(segment["speaker"]),
-    language: undefined,
-  };
+/** @param within where the segments are, for those without times @throws AppError upstream_failed */
+export function readSegments(
+  segments: readonly unknown[],
+  speakers: SpeakerNumbers,
+  within: Span,
+): TranscribedSegment[] {
+  const texts = segments.map((segment) => {
+    if (!isObject(segment) || typeof segment["text"] !== "string") throw invalidTranscription("a segment has no text");
+    return { segment, text: segment["text"] };
+  });
+  const spans = spansOf(
+    texts.map(({ segment, text }) => ({ text, ...timesOf(segment) })),
+    within,
+  );
+  return texts.map(({ segment, text }, index): TranscribedSegment => {
+    const avgLogprob = segment["avg_logprob"];
+    const span = spans[index]!;
+    return {
+      kind: "segment",
+      text,
+      ...span,
+      words: Array.isArray(segment["words"]) ? readWords(segment["words"], span) : undefined,
+      avgLogprob: typeof avgLogprob === "number" ? avgLogprob : undefined,
+      speaker: speakers.of(segment["speaker"]),
+      language: undefined,
+    };
+  });
 }
 
-function readWords(words: readonly unknown[]): TranscribedWord[] {
-  return words.map((word) => {
+function readWords(words: readonly unknown[], within: Span): TranscribedWord[] {
+  const read = words.map((word) => {
     const text = isObject(word) ? (word["word"] ?? word["text"]) : undefined;
     if (!isObject(word) || typeof text !== "string") throw invalidTranscription("a word has no text");
     // OpenAI's words have no probability; faster-whisper's and whisperX's have one.
     const confidence = word["probability"] ?? word["confidence"] ?? word["score"];
-    return { text, ...readTimes(word), confidence: typeof confidence === "number" ? confidence : undefined };
+    return { text, times: timesOf(word), confidence: typeof confidence === "number" ? confidence : undefined };
   });
+  const spans = spansOf(
+    read.map(({ text, times }) => ({ text, ...times })),
+    within,
+  );
+  return read.map(({ text, confidence }, index) => ({ text, ...spans[index]!, confidence }));
 }
 
-function readTimes(value: JsonObject): { startMs: number; endMs: number } {
-  const { start, end } = value;
-  if (typeof start !== "number" || typeof end !== "number") throw invalidTranscription("an entry has no times");
-  const startMs = Math.max(0, start * 1_000);
-  return { startMs, endMs: Math.max(startMs, end * 1_000) };
+function timesOf({ start, end }: JsonObject): Omit<Entry, "text"> {
+  const msOf = (seconds: unknown): number | undefined =>
+    typeof seconds === "number" ? Math.max(0, seconds * 1_000) : undefined;
+  return { startMs: msOf(start), endMs: msOf(end) };
 }
 
 /** Each word goes to the segment that contains its middle, or else to the last one that began before. */

@@ -8,8 +8,9 @@ import type { TranscribedDelta, TranscribedSegment } from "../engine.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
 import { invalidTranscription } from "../upstream-http/invalid-response.ts";
 import { SpeakerNumbers } from "../upstream-http/speaker-numbers.ts";
-import { readSegment, wholeSegment } from "./read-transcription.ts";
+import { readSegments, wholeSegment } from "./read-transcription.ts";
 import { embeddedError } from "../upstream-http/upstream-error.ts";
+import { errorEvent, parseEvent } from "./parse-event.ts";
 
 export class TranscriptionEvents {
   readonly #recording: { readonly durationMs: number };
@@ -17,6 +18,8 @@ export class TranscriptionEvents {
   /** The text of all deltas so far. */
   #sentText = "";
   #hasSegments = false;
+  /** Of the last segment. */
+  #endMs = 0;
   #isWhole = false;
 
   constructor(recording: { readonly durationMs: number }) {
@@ -28,10 +31,12 @@ export class TranscriptionEvents {
   }
 
   /** @throws AppError upstream_failed for an invalid event, or the error in it */
-  push({ data }: SseEvent): (TranscribedDelta | TranscribedSegment)[] {
+  push({ data, type }: SseEvent): (TranscribedDelta | TranscribedSegment)[] {
     if (this.#isWhole) return [];
     if (data.startsWith("[DONE]")) return this.#done(undefined);
-    const event = parse(data);
+    if (type === "error") throw errorEvent(data);
+    const event = parseEvent({ data, type });
+    if (event === undefined) return [];
     const error = embeddedError(event);
     if (error !== undefined) throw error;
     switch (event["type"]) {
@@ -41,7 +46,7 @@ export class TranscriptionEvents {
         return this.#delta(event);
       case "transcript.text.segment":
         this.#hasSegments = true;
-        return [readSegment({ speaker: null, ...event }, this.#speakers)];
+        return this.#segment(event);
       case "transcript.text.done":
         return this.#done(event["text"]);
       case undefined:
@@ -68,6 +73,13 @@ export class TranscriptionEvents {
     return [{ kind: "delta", text }];
   }
 
+  #segment(event: JsonObject): TranscribedSegment[] {
+    const within = { startMs: this.#endMs, endMs: this.#recording.durationMs };
+    const segments = readSegments([{ speaker: null, ...event }], this.#speakers, within);
+    this.#endMs = segments[0]!.endMs;
+    return segments;
+  }
+
   /** Sent text is never changed; the engine's final text may only extend it. */
   #done(said: unknown): TranscribedSegment[] {
     this.#isWhole = true;
@@ -77,19 +89,9 @@ export class TranscriptionEvents {
   }
 }
 
-function parse(data: string): JsonObject {
-  try {
-    const event: unknown = JSON.parse(data);
-    if (isObject(event)) return event;
-  } catch (error) {
-    throw invalidTranscription("an event is not JSON", error);
-  }
-  throw invalidTranscription("an event is not an object");
-}
-
 /** `{"object": "transcription.chunk", "choices": [{"delta": {"content": "…"}}]}` */
 function chunkTexts({ choices }: JsonObject): string[] {
-  if (!Array.isArray(choices)) throw invalidTranscription("an event has no type");
+  if (!Array.isArray(choices)) return [];
   return choices.flatMap((choice: unknown) => {
     const content = isObject(choice) && isObject(choice["delta"]) ? choice["delta"]["content"] : undefined;
     return typeof content === "string" ? [content] : [];
