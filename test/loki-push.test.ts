@@ -152,6 +152,30 @@ describe("Loki's push API", () => {
     assert.equal((await stored(tenant)).flatMap(({ values }) => values).length, 1);
   });
 
+  test("stores an entry once that is sent in overlapping batches, or twice in one", async () => {
+    const tenant = await newLogTenant(server);
+    const batch = (...values: [string, string][]) => push(tenant, { streams: [{ stream: { app: "a" }, values }] });
+    await batch([at(1), "first"], [at(2), "same"], [at(2), "same"]);
+    await batch([at(2), "same"], [at(3), "last"]);
+    const lines = (await stored(tenant)).flatMap(({ values }) => values.map(([, line]) => line));
+    assert.deepEqual(lines, ["first", "same", "last"]);
+  });
+
+  test("keeps the order of entries with equal times, also across many of them", async () => {
+    const tenant = await newLogTenant(server);
+    const lines = Array.from({ length: 600 }, (_, index) => `line ${index}`);
+    await push(tenant, { streams: [{ stream: { app: "a" }, values: lines.map((line) => [at(5), line]) }] });
+    for (const direction of ["forward", "backward"]) {
+      const query = new URLSearchParams({ query: '{app="a"}', limit: "1000", direction });
+      const response = await fetch(`${server.url}/loki/api/v1/query_range?${query}`, {
+        headers: { authorization: `Bearer ${tenant.key}` },
+      });
+      const { data } = (await response.json()) as { data: { result: { values: [string, string][] }[] } };
+      const seen = data.result.flatMap(({ values }) => values.map(([, line]) => line));
+      assert.deepEqual(direction === "forward" ? seen : seen.toReversed(), lines);
+    }
+  });
+
   test("stores the other entries if one is too old, and says so", async () => {
     const tenant = await newLogTenant(server);
     const values = [

@@ -18,13 +18,18 @@ export const lineBytes = sql`if(body = '', length(event_name), length(body))`;
 /** The end of a span in milliseconds, the resolution of metrics. */
 export const endMs = sql`toUnixTimestamp64Milli(end_time)`;
 
-/** The duration of a span in metrics; negative if it ends before it starts. */
-export const durationSeconds = sql`((toUnixTimestamp64Nano(end_time) - toUnixTimestamp64Nano(start_time)) / 1e9)`;
+/** The duration of a span in metrics; 0 if it ends before it starts. */
+export const durationSeconds = sql`(greatest(toUnixTimestamp64Nano(end_time) - toUnixTimestamp64Nano(start_time), 0) / 1e9)`;
 
-export const firstChunkSeconds = sql`toFloat64OrZero(attributes['gen_ai.response.time_to_first_chunk'])`;
-export const firstAudioSeconds = sql`toFloat64OrZero(attributes['sounding.speech.time_to_first_audio'])`;
-export const speechCharacters = sql`toFloat64OrZero(attributes['sounding.speech.characters'])`;
-export const audioSeconds = sql`toFloat64OrZero(attributes['sounding.audio.duration'])`;
+/** A number of an application. Infinite ones and NaN would make every sum with them the same. */
+function finite(text: Statement): Statement {
+  return sql`ifNotFinite(toFloat64OrZero(${text}), 0.)`;
+}
+
+export const firstChunkSeconds = finite(sql`attributes['gen_ai.response.time_to_first_chunk']`);
+export const firstAudioSeconds = finite(sql`attributes['sounding.speech.time_to_first_audio']`);
+export const speechCharacters = finite(sql`attributes['sounding.speech.characters']`);
+export const audioSeconds = finite(sql`attributes['sounding.audio.duration']`);
 
 export const isInference = sql`operation IN ${bind.texts(inferenceOperations)}`;
 export const isAgent = sql`operation = ${bind.text(agentOperation)}`;
@@ -35,7 +40,7 @@ const isRun = sql`operation IN ${bind.texts([agentOperation, workflowOperation])
  * Whether a request or a response was refused because of its content. A model's refusal is also reported by the agent that called it,
  * and by each of our attempts.
  */
-export const isRejection = sql`((error_type = 'content_filter' OR position(attributes['gen_ai.response.finish_reasons'], 'content_filter') > 0)
+export const isRejection = sql`((error_type IN ('content_filter', 'content-filter') OR match(attributes['gen_ai.response.finish_reasons'], 'content[_-]filter'))
   AND NOT ${isRun} AND (operation != '' OR ${spanLabels.category} != 'unknown'))`;
 
 /** Upper bounds of the buckets of metrics over spans, in seconds: ten per power of ten, so that quantiles are accurate. */

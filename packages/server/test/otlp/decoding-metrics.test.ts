@@ -49,19 +49,31 @@ const histogramPoint = fc
 
 const int32 = fc.integer({ min: -0x8000_0000, max: 0x7fff_ffff });
 const buckets = fc.record({ offset: int32, bucketCounts: fc.array(random.uint64, { maxLength: 5 }) });
-const exponentialPoint = fc.record({
-  ...head,
-  exemplars,
-  count: random.uint64,
-  sum: optional,
-  min: optional,
-  max: optional,
-  scale: int32,
-  zeroCount: random.uint64,
-  zeroThreshold: random.number,
-  positive: buckets,
-  negative: buckets,
-});
+const exponentialPoint = fc
+  .record({
+    ...head,
+    exemplars,
+    sum: optional,
+    min: optional,
+    max: optional,
+    scale: fc.integer({ min: -4, max: 2 ** 31 - 1 }),
+    zeroCount: random.uint64,
+    zeroThreshold: random.number,
+    positive: buckets,
+    negative: buckets,
+  })
+  .map((point) => {
+    const inBuckets = [point.zeroCount, ...point.positive.bucketCounts, ...point.negative.bucketCounts];
+    return {
+      ...point,
+      count: String(
+        BigInt.asUintN(
+          64,
+          inBuckets.reduce((sum, count) => sum + BigInt(count), 0n),
+        ),
+      ),
+    };
+  });
 const summaryPoint = fc.record({
   ...head,
   count: random.uint64,

@@ -129,6 +129,31 @@ describe("a log record", () => {
     assert.deepEqual(ids.slice(0, 2), ids.slice(2));
     assert.notEqual(ids[0], ids[1]);
   });
+
+  test("has an ID that keeps the order of records with equal times, whatever batch it comes in", async () => {
+    const { send, store } = ingestFixture();
+    const record = (name: string, time: bigint) => ({ timeUnixNano: String(time), body: { stringValue: name } });
+    const batch = (...logRecords: object[]) =>
+      send("logs", encode("ExportLogsServiceRequest", { resourceLogs: [{ scopeLogs: [{ logRecords }] }] }));
+    const names = Array.from({ length: 50 }, (_, index) => `line ${index}`);
+    await batch(record("first", nowNano - 1n), ...names.map((name) => record(name, nowNano)));
+    const sortable = store
+      .rows("logs")
+      .slice(1)
+      .map((row) => [row["record_id"] as bigint, row["body"]] as const);
+    const sorted = sortable.toSorted(([left], [right]) => (left < right ? -1 : 1));
+    assert.deepEqual(
+      sorted.map(([, body]) => body),
+      names,
+    );
+    await batch(record(names[0]!, nowNano), record("older", nowNano - 5n), record("older", nowNano - 5n));
+    const [again, ...older] = store
+      .rows("logs")
+      .slice(51)
+      .map((row) => row["record_id"]);
+    assert.equal(again, sortable[0]![0]);
+    assert.notEqual(older[0], older[1]);
+  });
 });
 
 describe("a data point", () => {
@@ -150,6 +175,17 @@ describe("a data point", () => {
     const outcome = await send("metrics", encode("ExportMetricsServiceRequest", request));
     assert.deepEqual([outcome.accepted, outcome.rejected], [0, 2]);
     assert.match(outcome.message ?? "", /number of bucket counts.*do not increase/);
+  });
+
+  test("of an exponential histogram is rejected if no native histogram has its scale or its count is not its buckets'", async () => {
+    const { send } = ingestFixture();
+    const good = { ...presentRecord, count: 3, sum: 1, scale: -4, zeroCount: 1, positive: { bucketCounts: [1, 1] } };
+    const points = [good, { ...good, scale: -5 }, { ...good, count: 4 }, { ...good, count: 4, sum: Number.NaN }];
+    const metric = { name: "latency", exponentialHistogram: { dataPoints: points } };
+    const request = { resourceMetrics: [{ scopeMetrics: [{ metrics: [metric] }] }] };
+    const outcome = await send("metrics", encode("ExportMetricsServiceRequest", request));
+    assert.deepEqual([outcome.accepted, outcome.rejected], [2, 2]);
+    assert.match(outcome.message ?? "", /1 whose scale is below -4.*1 whose count is not that of its buckets/);
   });
 
   test("belongs to one series whatever the order of its attributes", async () => {

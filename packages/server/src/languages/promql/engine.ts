@@ -109,7 +109,8 @@ async function evaluateRange(storage: PromqlStorage, query: RangeQuery, budget: 
   }
   const grid = gridOf(startMs, endMs, stepMs);
   const { maxPointsPerSeries } = budget.limits;
-  if (grid.count > maxPointsPerSeries) {
+  // As in Prometheus, the range divided by the step, which is one less than the points.
+  if (grid.count - 1 > maxPointsPerSeries) {
     const limit = maxPointsPerSeries.toLocaleString("en-US");
     throw invalid(
       "step",

@@ -35,7 +35,9 @@ export async function toOtlp(streams: Iterable<PushStream>, charge: (bytes: numb
       logRecords = [];
       characters = 0;
     };
+    const isRepeated = repetitions();
     for (const entry of entries) {
+      if (isRepeated(entry)) continue;
       logRecords.push(recordOf(entry, streamLevel));
       characters += entry.line.length;
       if (logRecords.length >= entriesPerStep || characters >= charactersPerStep) {
@@ -47,6 +49,25 @@ export async function toOtlp(streams: Iterable<PushStream>, charge: (bytes: numb
     if (yielder.isDue(longStep)) await yielder.yield();
   }
   return Buffer.concat(parts);
+}
+
+/** Whether an entry of a stream has the time, line and metadata of an earlier one: Loki keeps one of them. */
+function repetitions(): (entry: PushEntry) => boolean {
+  const keyOf = ({ line, metadata }: PushEntry): string => JSON.stringify([line, ...metadata]);
+  let first: PushEntry | undefined;
+  const seen = new Set<string>();
+  return (entry) => {
+    if (first?.unixNano !== entry.unixNano) {
+      first = entry;
+      seen.clear();
+      return false;
+    }
+    if (seen.size === 0) seen.add(keyOf(first));
+    const key = keyOf(entry);
+    if (seen.has(key)) return true;
+    seen.add(key);
+    return false;
+  };
 }
 
 /** Of these labels, the first names the service, as in Loki. */

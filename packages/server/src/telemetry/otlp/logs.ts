@@ -9,6 +9,7 @@ import { copyOf, uint32Of, writeCountOf, writeSpanIdOf, writeTextOf, writeTraceI
 import { MessageScan } from "../../protobuf/message-scan.ts";
 import { logRecord } from "../../protobuf/otlp-messages.ts";
 import { fixed64At } from "../../protobuf/numbers.ts";
+import { ArrivalOrder, mostOrdered } from "./arrival-order.ts";
 import type { ResourceScope } from "./resource-scopes.ts";
 import { millisecondsProblem, timeProblem } from "./time-check.ts";
 
@@ -47,6 +48,7 @@ class OtlpLogSource implements LogSource {
   readonly #bodyKind = new Uint8Array(1);
   readonly #writer = new AttributeWriter();
   readonly #recordId = new Hash64();
+  readonly #order = new ArrivalOrder();
   readonly #nowMs: number;
   readonly #receivedAt = Buffer.alloc(8);
   /** Of the record in the request. */
@@ -66,9 +68,13 @@ class OtlpLogSource implements LogSource {
     this.#scan.read(bytes, start, end);
     this.#position += 1;
     this.#timeAt = this.#findTime();
-    // When a client sends the request again, the record keeps its ID: its bytes, position, resource and scope are the same.
+    // When a client sends the record again, also in another request, it keeps its ID: its bytes, resource, scope and the number
+    // of records before it at the same time are the same.
+    const ordinal = this.#order.next({ bytes, timeAt: this.#timeAt, position: this.#position, group });
     const id = this.#recordId.reset().addBytes(bytes, start, end).addBytes(group.resourceId, 0, 8);
-    id.addBytes(group.scopeId, 0, 8).add(this.#position, 0).finish();
+    id.addBytes(group.scopeId, 0, 8).add(ordinal, 0).finish();
+    // IDs are the order of records with equal times.
+    id.high = (Math.min(ordinal, mostOrdered) << 16) | (id.high & 0xffff);
   }
 
   /** Why the record cannot be stored, as the end of "1 log record …". */

@@ -7,7 +7,7 @@ import { copyOf } from "./message-fields.ts";
 import type { ExportBuilder } from "./export-builder.ts";
 import { metricParts } from "../../protobuf/otlp-messages.ts";
 import { MessageScan, type RangeList, varintEnd } from "../../protobuf/message-scan.ts";
-import { doubleAt, sint32At, uint64At } from "../../protobuf/numbers.ts";
+import { doubleAt, fixed64At, sint32At, uint64At } from "../../protobuf/numbers.ts";
 
 export interface PointWriter {
   /** Why the point cannot be stored, as the end of "1 data point …". */
@@ -27,6 +27,8 @@ const { startTimeUnixNano, timeUnixNano } = numberField;
 /** DataPointFlags: the point has no value. */
 const noRecordedValue = 1;
 const largestTime = 0x8000_0000;
+/** https://opentelemetry.io/docs/specs/otel/compatibility/prometheus_and_openmetrics/#exponential-histograms */
+const lowestScale = -4;
 
 function pointBlock(builder: ExportBuilder) {
   return builder.block(points);
@@ -85,6 +87,20 @@ function writeVarintList(column: ArrayColumn<FixedColumn>, bytes: Uint8Array, li
     for (let at = list.start(index); at < end; at = varintEnd(bytes, at, end)) column.items.bigint(uint64At(bytes, at));
   }
   column.end();
+}
+
+function sumVarints(bytes: Uint8Array, list: RangeList): number {
+  let sum = 0;
+  for (let index = 0; index < list.length; index += 1) {
+    const end = list.end(index);
+    for (let at = list.start(index); at < end; at = varintEnd(bytes, at, end)) sum += Number(uint64At(bytes, at));
+  }
+  return sum;
+}
+
+/** @param at 0: the field is absent */
+function fixedOf(bytes: Uint8Array, at: number): number {
+  return at === 0 ? 0 : fixed64At(bytes, at);
 }
 
 /** How many numbers of eight bytes the list has; NaN if one is truncated. */
@@ -183,8 +199,27 @@ export class ExponentialWriter implements PointWriter {
     this.#exemplars = new ExemplarWriter(builder);
   }
 
-  problem(): string | undefined {
-    return undefined;
+  problem(bytes: Uint8Array, point: MessageScan): string | undefined {
+    const { starts } = point;
+    const scaleAt = starts[exponentialField.scale]!;
+    const scale = scaleAt === 0 ? 0 : sint32At(bytes, scaleAt);
+    if (scale < lowestScale) return `whose scale is below ${lowestScale}, the lowest of native histograms`;
+    const count = fixedOf(bytes, starts[exponentialField.count]!);
+    const inBuckets =
+      fixedOf(bytes, starts[exponentialField.zeroCount]!) +
+      this.#countIn(bytes, point, exponentialField.positive) +
+      this.#countIn(bytes, point, exponentialField.negative);
+    const sumAt = starts[exponentialField.sum]!;
+    if (!Number.isSafeInteger(inBuckets)) return undefined;
+    // Observations of NaN are in no bucket.
+    const isCounted = sumAt !== 0 && Number.isNaN(doubleAt(bytes, sumAt)) ? inBuckets <= count : inBuckets === count;
+    return isCounted ? undefined : "whose count is not that of its buckets";
+  }
+
+  #countIn(bytes: Uint8Array, { starts, ends }: MessageScan, side: number): number {
+    if (starts[side] === 0) return 0;
+    this.#buckets.read(bytes, starts[side]!, ends[side]!);
+    return sumVarints(bytes, this.#buckets.list(bucketField.bucketCounts));
   }
 
   write(bytes: Uint8Array, point: MessageScan, context: PointContext): void {

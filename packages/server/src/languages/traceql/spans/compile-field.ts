@@ -212,7 +212,7 @@ function withTraceId(constant: FieldExpression, other: FieldExpression): FieldEx
   if (other.kind !== "intrinsic" || (other.intrinsic !== "trace:id" && other.intrinsic !== "link:traceID"))
     return constant;
   if (constant.kind !== "static" || constant.value.type !== "string") return constant;
-  return { ...constant, value: stringValue(withoutLeadingZeros(constant.value.value)) };
+  return { ...constant, value: stringValue(withoutLeadingZeros(constant.value.value.toLowerCase())) };
 }
 
 function isNil(expression: FieldExpression): boolean {

@@ -89,6 +89,8 @@ export function attributeLabels(attributes: Iterable<readonly [name: string, val
   const labels = new Map<string, string>();
   const sorted = [...attributes].sort(([left], [right]) => (left < right ? -1 : left > right ? 1 : 0));
   for (const [attribute, value] of sorted) {
+    // A label needs a name.
+    if (attribute === "") continue;
     const name = labelName(attribute);
     const before = labels.get(name);
     labels.set(name, before === undefined ? value : `${before};${value}`);

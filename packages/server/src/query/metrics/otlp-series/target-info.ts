@@ -59,6 +59,8 @@ function toLabels(project: string, attributes: readonly KeyValue[]): Labels | un
         String(value.stringValue ?? value.intValue ?? value.doubleValue ?? value.boolValue ?? ""),
       ]),
   );
+  // What only identifies the process is in its other series, too; Prometheus makes none of it either.
+  if (rest.size === 0) return undefined;
   return labelsFrom(new Map([...rest, ["project_name", project], ...identity, ["__name__", targetInfoName]]));
 }
 

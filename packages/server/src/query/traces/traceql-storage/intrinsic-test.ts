@@ -102,12 +102,12 @@ function durationTest(test: FieldTest): Approximation {
   return exactly(compared(sql`toFloat64(${durationNanos})`, operator, bind.float(value.value)));
 }
 
-/** Queries write trace IDs without leading zeros. */
+/** With or without leading zeros, in lower or upper case. */
 function traceIdTest(test: FieldTest): Approximation {
   const { operator, value } = test;
   if (operator !== "=" || value.type !== "string") return undecided;
-  if (!/^(?:[1-9a-f][\da-f]{0,31})?$/.test(value.value)) return never;
-  return exactly(sql`trace_id = ${bind.text(value.value.padStart(32, "0"))}`);
+  if (!/^[\da-f]{0,32}$/i.test(value.value)) return never;
+  return exactly(sql`trace_id = ${bind.text(value.value.toLowerCase().padStart(32, "0"))}`);
 }
 
 /** `nestedSetParent < 0` selects roots. */
