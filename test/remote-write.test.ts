@@ -179,6 +179,28 @@ describe("remote write", { timeout: 180_000 }, () => {
     assert.deepEqual(metadata["queued"], [{ type: "gauge", unit: "", help: "Waiting jobs." }]);
   });
 
+  test("believes metadata more than names, and makes no target_info of its own", async () => {
+    const tenant = await newLogTenant(server);
+    const names = ["queue_count", "queue_sum", "queue_bucket", "jobs_total"];
+    const identity = { job: "shop", instance: "pod-1" };
+    const metadata = names.map((name) => ({ type: 2, metricFamilyName: name, help: "A gauge." }));
+    const series = names.map((name) => ({ labels: { __name__: name, ...identity }, samples: [at(0, 1)] }));
+    const info = { labels: { __name__: "target_info", ...identity, k8s: "eu-1" }, samples: [at(0, 1)] };
+    assert.equal((await write(tenant, firstRequest([...series, info], metadata))).status, 204);
+    const second = names.map((name) => ({
+      labels: { __name__: `second_${name}`, ...identity },
+      samples: [at(0, 1)],
+      metadata: { type: 2, help: "A gauge." },
+    }));
+    assert.equal((await write(tenant, secondRequest(second), secondType)).status, 204);
+    const described = await get<Record<string, { type: string }[]>>(tenant, "metadata");
+    for (const name of [...names, ...names.map((each) => `second_${each}`)])
+      assert.equal(described[name]?.[0]?.type, "gauge", name);
+    assert.equal(Object.keys(await query(tenant, "target_info")).length, 1);
+    const joined = "queue_count * on (job, instance) group_left (k8s) target_info";
+    assert.deepEqual(Object.values(await query(tenant, joined)), ["1"]);
+  });
+
   test("ends a series at a stale marker", async () => {
     const tenant = await newLogTenant(server);
     const request = Buffer.from(

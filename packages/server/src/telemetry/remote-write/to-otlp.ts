@@ -93,7 +93,7 @@ class Conversion {
     identity: Identity,
     exemplars: Exemplars,
   ): Promise<void> {
-    const isSum = isCounter || counterName.test(identity.name);
+    const isSum = isCounter ?? counterName.test(identity.name);
     const metric = metricOf(identity, help, {
       kind: isSum ? "sum" : "gauge",
       data: isSum ? { aggregationTemporality: cumulative, isMonotonic: true } : {},

@@ -38,7 +38,8 @@ export interface WrittenSeries {
   readonly samples: ReadValues<WrittenSample>;
   readonly histograms: ReadValues<WrittenHistogram>;
   readonly exemplars: ReadValues<WrittenExemplar>;
-  readonly isCounter: boolean;
+  /** What the metadata says; undefined if it says neither. */
+  readonly isCounter: boolean | undefined;
   readonly help: string;
 }
 
@@ -102,8 +103,11 @@ const maximumMetadata = inputLimit({
   error: "payload_too_large",
 });
 
-/** Type 1 in both versions. */
-const counterType = 1;
+/** The same in both versions. Series of other types, such as those of a histogram, are known by their names. */
+const isCounterByType: ReadonlyMap<number, boolean> = new Map([
+  [1, true],
+  [2, false],
+]);
 
 /** @throws AppError invalid_request for bytes that are no request, also while its series are read */
 export function readWriteRequest(bytes: Buffer, version: Version): Iterable<WrittenSeries> {
@@ -113,7 +117,7 @@ export function readWriteRequest(bytes: Buffer, version: Version): Iterable<Writ
 /** Metadata may come in another request than its series, so it is only used where it is at hand. */
 function* readFirst(bytes: Buffer): Generator<WrittenSeries> {
   const request = scanned(firstRequest, bytes, 0, bytes.length);
-  const families = new Map<string, { isCounter: boolean; help: string }>();
+  const families = new Map<string, { isCounter: boolean | undefined; help: string }>();
   const family = new MessageScan(first.metadata);
   const metadata = request.list(firstRequest.fields.metadata);
   if (metadata.length > maximumMetadata) {
@@ -125,7 +129,7 @@ function* readFirst(bytes: Buffer): Generator<WrittenSeries> {
   for (const [start, end] of rangesOf(metadata)) {
     family.read(bytes, start, end);
     const { help, metricFamilyName, type } = first.metadata.fields;
-    const isCounter = numberOf(family, type) === counterType;
+    const isCounter = isCounterByType.get(numberOf(family, type));
     families.set(shortText(family, metricFamilyName), { isCounter, help: shortText(family, help) });
   }
   const scan = new MessageScan(firstSeries);
@@ -134,7 +138,8 @@ function* readFirst(bytes: Buffer): Generator<WrittenSeries> {
     scan.read(bytes, start, end);
     const labels = labelPairs(bytes, scan.list(fields.labels));
     const name = labels.find(([each]) => each === "__name__")?.[1] ?? "";
-    const known = families.get(name) ?? families.get(name.replace(/_total$/, ""));
+    const ofTotal = families.get(name.replace(/_total$/, ""));
+    const known = families.get(name) ?? (ofTotal?.isCounter === true ? ofTotal : undefined);
     yield {
       labels,
       samples: samplesIn(bytes, scan.list(fields.samples), 0),
@@ -143,7 +148,7 @@ function* readFirst(bytes: Buffer): Generator<WrittenSeries> {
         type: first.exemplar,
         labelsOf: (exemplar) => labelPairs(bytes, exemplar.list(first.exemplar.fields.labels)),
       }),
-      isCounter: known?.isCounter ?? false,
+      isCounter: known?.isCounter,
       help: known?.help ?? "",
     };
   }
@@ -185,7 +190,7 @@ function* readSecond(bytes: Buffer): Generator<WrittenSeries> {
         type: second.exemplar,
         labelsOf: (exemplar) => pairsOf(exemplar.list(second.exemplar.fields.labels)),
       }),
-      isCounter: numberOf(metadata, second.metadata.fields.type) === counterType,
+      isCounter: isCounterByType.get(numberOf(metadata, second.metadata.fields.type)),
       help: symbolAt(numberOf(metadata, second.metadata.fields.help)),
     };
   }
