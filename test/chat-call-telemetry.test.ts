@@ -78,8 +78,9 @@ describe("a chat call", { timeout: 120_000 }, () => {
     assert.equal(span!.kind, "SPAN_KIND_CLIENT");
     assert.deepEqual(span!.status, {});
     assert.equal(span!.parentSpanId, Buffer.from("00f067aa0ba902b7", "hex").toString("base64"));
-    const { "sounding.key.id": keyId, ...attributes } = attributesOf(span!);
+    const { "sounding.key.id": keyId, "sounding.key.name": keyName, ...attributes } = attributesOf(span!);
     assert.match(String(keyId), /^key_/);
+    assert.equal(keyName, "first key");
     assert.deepEqual(attributes, {
       "gen_ai.operation.name": "chat",
       "gen_ai.provider.name": "first",
@@ -97,6 +98,60 @@ describe("a chat call", { timeout: 120_000 }, () => {
       "gen_ai.usage.input_tokens": "12",
       "gen_ai.usage.output_tokens": "5",
     });
+  });
+
+  test("says for whom and in which conversation it was made, and is found, counted and deleted by that", async () => {
+    answerWell();
+    const bodies = [
+      [
+        { user: "ada", metadata: { session_id: "trip-1" } },
+        { "x-user-id": "other", "x-session-id": "other" },
+      ],
+      [{ safety_identifier: "ada" }, { "x-session-id": "trip-1" }],
+      [{}, { "x-user-id": "bob", "x-session-id": "x".repeat(1025) }],
+    ] as const;
+    const found: Record<string, unknown>[] = [];
+    for (const [body, named] of bodies) {
+      const { traceId, headers } = newTrace();
+      await client.chat.completions.create({ model: "one", messages, ...body }, { headers: { ...headers, ...named } });
+      found.push(attributesOf((await spansOf(client, traceId, 1))[0]!));
+    }
+    assert.deepEqual(
+      found.map((each) => [each["user.id"], each["gen_ai.conversation.id"]]),
+      [
+        ["ada", "trip-1"],
+        ["ada", "trip-1"],
+        ["bob", undefined],
+      ],
+    );
+    const keyId = String(found[0]!["sounding.key.id"]);
+    const tracesOf = async (filter: object): Promise<number> =>
+      (await client.traces.query({ trace: "all_traces", time_window: "1h", ...filter })).traces.length;
+    assert.equal(await tracesOf({ user_id: "ada" }), 2);
+    assert.equal(await tracesOf({ conversation_id: "trip-1" }), 2);
+    assert.equal(await tracesOf({ user_id: "ada", key_id: "key_other" }), 0);
+    assert.ok((await tracesOf({ key_id: keyId })) >= 3);
+    const callsOf = async (filter: object): Promise<string | undefined> => {
+      const { data } = await client.metrics.query({ metric: "inference_requests_total", ...filter });
+      return (data.result[0] as { value?: [number, string] } | undefined)?.value?.[1];
+    };
+    assert.equal(await callsOf({ user_id: "ada" }), "2");
+    assert.equal(await callsOf({ user_id: "ada", key_id: keyId }), "2");
+    assert.equal(await callsOf({ user_id: "nobody" }), undefined);
+    const query = "sum by (user_id, key_name) (increase(inference_requests_total{user_id!=''}[1h]))";
+    const response = await fetch(`${server.url}/prometheus/api/v1/query?query=${encodeURIComponent(query)}`, {
+      headers: { authorization: `Bearer ${server.key}` },
+    });
+    const { data } = (await response.json()) as { data: { result: { metric: object; value: [number, string] }[] } };
+    assert.deepEqual(
+      data.result
+        .map(({ metric, value }) => ({ ...metric, calls: value[1] }))
+        .toSorted((one, other) => Number(other.calls) - Number(one.calls)),
+      [
+        { user_id: "ada", key_name: "first key", calls: "2" },
+        { user_id: "bob", key_name: "first key", calls: "1" },
+      ],
+    );
   });
 
   test("that is streamed records the time of its first chunk", async () => {

@@ -143,10 +143,11 @@ describe("an example for the shell runs", () => {
       const shell = (await examplesOf("docs/observability/logs-and-traces.md")).filter(
         ({ language }) => language === "sh",
       );
-      assert.equal(shell.length, 2);
+      assert.equal(shell.length, 3);
       // A random hour may have no failure.
       const seeded = shell[0]!.code.replace("sounding demo", "sounding demo --seed 7");
       const [seen, asked] = [await inShell(seeded, server), await inShell(shell[1]!.code, server)];
+      assert.match(await inShell(shell[2]!.code, server), /"object":"chat\.completion"/);
       assert.match(seen, /POST \/chat +support-web/);
       assert.match(seen, /ERROR +demo\/support-/);
       assert.match(asked, /"rootTraceName":"POST \/chat"/);

@@ -167,7 +167,7 @@ describe("Loki's push API", () => {
     await push(tenant, { streams: [{ stream: { app: "a" }, values: lines.map((line) => [at(5), line]) }] });
     for (const direction of ["forward", "backward"]) {
       const query = new URLSearchParams({ query: '{app="a"}', limit: "1000", direction });
-      const response = await fetch(`${server.url}/loki/api/v1/query_range?${query}`, {
+      const response = await fetch(`${server.url}/loki/api/v1/query_range?${query.toString()}`, {
         headers: { authorization: `Bearer ${tenant.key}` },
       });
       const { data } = (await response.json()) as { data: { result: { values: [string, string][] }[] } };

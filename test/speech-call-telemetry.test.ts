@@ -47,11 +47,13 @@ describe("a speech call", { timeout: 120_000 }, () => {
     assert.equal(span!.parentSpanId, Buffer.from("00f067aa0ba902b7", "hex").toString("base64"));
     const {
       "sounding.key.id": keyId,
+      "sounding.key.name": keyName,
       "sounding.speech.time_to_first_audio": firstAudio,
       "sounding.audio.duration": duration,
       ...attributes
     } = attributesOf(span!);
     assert.match(String(keyId), /^key_/);
+    assert.equal(keyName, "first key");
     assert.ok(Number(firstAudio) > 0 && Number(firstAudio) < 60, `first audio after ${String(firstAudio)} s`);
     assert.ok(Math.abs(Number(duration) - seconds) < 0.001, `${String(duration)} s, not ${seconds} s`);
     assert.deepEqual(attributes, {

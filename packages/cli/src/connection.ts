@@ -161,6 +161,7 @@ export function requireKey({ url, apiKey }: Connection): { readonly url: string;
 export async function openClient(
   values: Partial<OptionValues<typeof connectionOptions>>,
   io: ReadEnvironment,
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<AsyncSounding> {
   const { url, key } = await requireConnection(values, io);
   return new AsyncSounding({
@@ -168,7 +169,7 @@ export async function openClient(
     baseUrl: url,
     project: values.project,
     timeout: numberOption("timeout", values.timeout),
-    defaultHeaders: { "user-agent": `sounding-cli/${cliVersion()} node/${process.versions.node}` },
+    defaultHeaders: { "user-agent": `sounding-cli/${cliVersion()} node/${process.versions.node}`, ...headers },
   });
 }
 

@@ -190,7 +190,7 @@ models:
     await schema.fill('{\n  "type": "object"\n  "properties": {}\n}');
     await page.getByText('Not JSON at line 3, column 3: expected "," or "}", found "\\"".').waitFor();
     await ask(page, "json please");
-    assert.equal(await page.evaluate("document.activeElement.getAttribute('aria-invalid')"), "true");
+    await page.waitForFunction("document.activeElement.getAttribute('aria-invalid') === 'true'");
     await page.getByRole("button", { name: "2 parameters to correct" }).waitFor();
     assert.equal(upstream.exchanges.length, requests);
     await page.getByLabel("Temperature").fill("");

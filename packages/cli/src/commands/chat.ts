@@ -1,4 +1,5 @@
 /** `sounding chat`: one response to a prompt and piped input, or a conversation in a terminal. */
+import { randomUUID } from "node:crypto";
 import type { ChatMessage } from "@sounding/client";
 import { chooseModel, writeAnswer, type AnswerSettings } from "../chat/answer.ts";
 import { composeQuestion, readPiped, readQuestionFile } from "../chat/question.ts";
@@ -40,6 +41,13 @@ With --json, prints the complete response as one JSON object, as the server sent
       value: "INTEGER",
       description: "Seed for sampling; the same seed and parameters give the same response if the engine supports it.",
     },
+    user: { type: "string", value: "ID", description: "The end user for whom you ask, for telemetry." },
+    session: {
+      type: "string",
+      value: "ID",
+      description:
+        "The conversation that the call belongs to, for telemetry. Default: a new one for each conversation.",
+    },
     stream: {
       type: "boolean",
       default: true,
@@ -63,7 +71,11 @@ With --json, prints the complete response as one JSON object, as the server sent
     const files = await Promise.all((values.file ?? []).map(readQuestionFile));
     const inSession = words === "" && files.length === 0 && io.isTTY.stdin;
     if (inSession && json) throw new UsageError("--json requires a prompt or piped input");
-    const client = await openClient(values, io);
+    const session = values.session ?? (inSession ? `chat-${randomUUID()}` : undefined);
+    const client = await openClient(values, io, {
+      ...(session === undefined ? {} : { "x-session-id": session }),
+      ...(values.user === undefined ? {} : { "x-user-id": values.user }),
+    });
     const question = inSession ? "" : composeQuestion(words, io.isTTY.stdin ? "" : await readPiped(io), files);
     if (!inSession && question.length === 0) {
       throw new UsageError("no prompt: pass one as an argument, or pipe it in");

@@ -36,6 +36,8 @@ has prices. With an ID, shows the trace's spans as a tree with their durations. 
     service: { type: "string", value: "NAME", description: "Only traces with a span of this service." },
     model: { type: "string", value: "ID", description: "Only traces with a span of this model." },
     conversation: { type: "string", value: "ID", description: "Only traces of this conversation or session." },
+    user: { type: "string", value: "ID", description: "Only traces with a span of this end user." },
+    key: { type: "string", value: "ID", description: "Only traces with a call through Sounding with this API key." },
     search: {
       type: "string",
       value: "TEXT",
@@ -78,6 +80,8 @@ has prices. With an ID, shows the trace's spans as a tree with their durations. 
       service_name: values.service,
       model: values.model,
       conversation_id: values.conversation,
+      user_id: values.user,
+      key_id: values.key,
       search: values.search,
       min_duration_ms:
         values["min-duration"] === undefined ? undefined : readInteger("min-duration", values["min-duration"]),

@@ -745,6 +745,10 @@ export interface MetricsQuery {
   model_key?: string | null;
   /** Only this session. */
   session_id?: string | null;
+  /** Only calls for this end user: `user` or `safety_identifier` of a chat completion, the header `x-user-id`, or `user.id` of a span. */
+  user_id?: string | null;
+  /** Only calls that this server served with this API key. */
+  key_id?: string | null;
   /** Outcome to count, for agent metrics. Default `success`. */
   status?: "success" | "failure" | "timeout" | null;
   /** Category of the rejection, for `rai_rejection_total`. */
@@ -828,8 +832,12 @@ export interface TracesQuery {
   max_duration_ms?: number | null;
   /** Only spans that have each of these attributes, or whose resource has it, with exactly this value. Values are compared as text: `200` and `"200"` match the integer 200. Values longer than a kilobyte are not found. */
   attributes?: Record<string, string | number | boolean> | null;
-  /** Only spans of this conversation (`gen_ai.conversation.id`, `session.id`). */
+  /** Only spans of this conversation (`gen_ai.conversation.id`, `session.id`). A call through Sounding names it in `metadata.session_id` or the header `x-session-id`. */
   conversation_id?: string | null;
+  /** Only spans of this end user (`user.id`, `enduser.id`). A call through Sounding names the user in `user`, `safety_identifier` or the header `x-user-id`. */
+  user_id?: string | null;
+  /** Only calls through Sounding with this API key. */
+  key_id?: string | null;
   /** Only spans that contain this text, in upper or lower case, in their name, status message, attributes or attributes of events, recorded prompts and answers included. */
   search?: string | null;
   /** How far to look back from `end`: an integer of at least 1, followed by `m` (minutes), `h` or `d`. Default "1h". */
@@ -991,8 +999,12 @@ export interface TraceHistogramQuery {
   max_duration_ms?: number | null;
   /** Only spans that have each of these attributes, or whose resource has it, with exactly this value. Values are compared as text: `200` and `"200"` match the integer 200. Values longer than a kilobyte are not found. */
   attributes?: Record<string, string | number | boolean> | null;
-  /** Only spans of this conversation (`gen_ai.conversation.id`, `session.id`). */
+  /** Only spans of this conversation (`gen_ai.conversation.id`, `session.id`). A call through Sounding names it in `metadata.session_id` or the header `x-session-id`. */
   conversation_id?: string | null;
+  /** Only spans of this end user (`user.id`, `enduser.id`). A call through Sounding names the user in `user`, `safety_identifier` or the header `x-user-id`. */
+  user_id?: string | null;
+  /** Only calls through Sounding with this API key. */
+  key_id?: string | null;
   /** Only spans that contain this text, in upper or lower case, in their name, status message, attributes or attributes of events, recorded prompts and answers included. */
   search?: string | null;
   /** How far to look back from `end`: an integer of at least 1, followed by `m` (minutes), `h` or `d`. Default "1h". */

@@ -27,6 +27,10 @@ export const MetricsQuery = schema(
       agent_class: filter("Only activity of agents of this class, for example `ToolUseAgent`."),
       model_key: filter("Only calls of this model."),
       session_id: filter("Only this session."),
+      user_id: filter(
+        "Only calls for this end user: `user` or `safety_identifier` of a chat completion, the header `x-user-id`, or `user.id` of a span.",
+      ),
+      key_id: filter("Only calls that this server served with this API key."),
       status: optional(
         Type.Enum(["success", "failure", "timeout"]),
         "Outcome to count, for agent metrics. Default `success`.",

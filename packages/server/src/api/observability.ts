@@ -54,8 +54,13 @@ export const spanFilters = {
   ),
   conversation_id: optional(
     conversationId,
-    "Only spans of this conversation (`gen_ai.conversation.id`, `session.id`).",
+    "Only spans of this conversation (`gen_ai.conversation.id`, `session.id`). A call through Sounding names it in `metadata.session_id` or the header `x-session-id`.",
   ),
+  user_id: optional(
+    Type.String({ minLength: 1, maxLength: 4096 }),
+    "Only spans of this end user (`user.id`, `enduser.id`). A call through Sounding names the user in `user`, `safety_identifier` or the header `x-user-id`.",
+  ),
+  key_id: optional(Type.String({ minLength: 1, maxLength: 64 }), "Only calls through Sounding with this API key."),
   search: optional(
     Type.String({ minLength: 1, maxLength: 1024 }),
     "Only spans that contain this text, in upper or lower case, in their name, status message, attributes or attributes of events, recorded prompts and answers included.",

@@ -3,11 +3,12 @@ import type { ChatCompletion, ChatCompletionChunk, ChatUsage } from "../api/chat
 import type { ChatRequest } from "../api/chat-request.ts";
 import type { AppError } from "../errors.ts";
 import type { CallStart, FinishedChat } from "../finished-call.ts";
-import { callerOf, type CallerFields } from "../http/caller.ts";
+import { callerOf, type CallerFields, type NamedCaller } from "../http/caller.ts";
 import type { GuardReport } from "../guardrails/chat-guard.ts";
 import type { RouteInput } from "../http/route.ts";
 import type { Admission } from "../limits/admission.ts";
 import type { Attempt } from "../engines/engine.ts";
+import { isObject, nonEmptyText, type JsonObject } from "../json-object.ts";
 import type { Scope } from "../tenant.ts";
 import { AnswerRecord } from "./answer-record.ts";
 import type { ChunkObserver } from "./chunks.ts";
@@ -31,7 +32,7 @@ interface CallContext {
 export function refusedChat(input: ChatCallInput, start: CallStart, error: AppError): FinishedChat {
   const { body: request } = input;
   return {
-    ...callerOf(input),
+    ...callerOf(input, namedIn(request)),
     kind: "chat",
     request,
     model: request.model,
@@ -46,6 +47,13 @@ export function refusedChat(input: ChatCallInput, start: CallStart, error: AppEr
     attempts: [],
     guard: undefined,
   };
+}
+
+/** `user` and `safety_identifier` are OpenAI's; a session is what applications put into `metadata`. */
+function namedIn(request: ChatRequest): NamedCaller {
+  const { metadata, safety_identifier: safetyIdentifier, user } = request as JsonObject;
+  const session = isObject(metadata) ? metadata["session_id"] : undefined;
+  return { endUser: nonEmptyText(user) ?? nonEmptyText(safetyIdentifier), conversation: nonEmptyText(session) };
 }
 
 export class CallRecord implements ChunkObserver {
@@ -103,7 +111,7 @@ export class CallRecord implements ChunkObserver {
       completion_tokens: this.#usage?.completion_tokens,
     });
     parts.observe({
-      ...callerOf(input),
+      ...callerOf(input, namedIn(request)),
       kind: "chat",
       request,
       model: request.model,

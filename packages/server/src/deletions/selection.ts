@@ -4,20 +4,10 @@
  */
 import { createHash } from "node:crypto";
 import { spanAttributes } from "../telemetry/rows/known-attributes.ts";
+import { endUserAttributes } from "../store/end-user-attributes.ts";
 import type { ErasableTable } from "../store/erasure.ts";
 import { bind, callerOrganization, join, sql, type Statement } from "../store/statement.ts";
 import type { DeletionSelection } from "../tenancy/deletions.ts";
-
-/** The attributes that name the person who uses an application, most of them by other libraries than OpenTelemetry's. */
-const endUserAttributes = [
-  "user.id",
-  "enduser.id",
-  "enduser.pseudo.id",
-  "user_id",
-  "langfuse.user.id",
-  "traceloop.association.properties.user_id",
-  "ai.telemetry.metadata.userId",
-];
 
 const timeColumns = {
   spans: sql`start_time`,

@@ -1,4 +1,4 @@
-/** Who made a call and in which trace, for the call's telemetry. */
+/** Who made a call, for whom, and in which trace, for the call's telemetry. */
 import type { Scope } from "../tenant.ts";
 import type { RouteInput } from "./route.ts";
 
@@ -10,23 +10,37 @@ export interface Caller {
   /** The caller's trace context, not validated: https://www.w3.org/TR/trace-context/ */
   readonly traceparent: string | undefined;
   readonly tracestate: string | undefined;
+  /** The person for whom the application calls, by the application's own identifier. */
+  readonly endUser: string | undefined;
+  /** The application's conversation or session that the call belongs to. */
+  readonly conversation: string | undefined;
 }
 
 /** The members of a request that say who made it. */
 export type CallerFields = "scope" | "headers" | "requestId" | "clientAddress";
 
-export function callerOf({
-  scope,
-  requestId,
-  clientAddress,
-  headers,
-}: Pick<RouteInput<unknown>, CallerFields>): Caller {
-  const { traceparent, tracestate } = headers;
+/** What a call's parameters say in addition to its headers; they take precedence. */
+export type NamedCaller = Partial<Pick<Caller, "endUser" | "conversation">>;
+
+/** Longer ones cannot be listed. */
+const longestConversation = 1024;
+
+export function callerOf(
+  { scope, requestId, clientAddress, headers }: Pick<RouteInput<unknown>, CallerFields>,
+  named: NamedCaller = {},
+): Caller {
+  const conversation = named.conversation ?? textOf(headers["x-session-id"]);
   return {
     scope,
     requestId,
     clientAddress,
-    traceparent: typeof traceparent === "string" ? traceparent : undefined,
-    tracestate: typeof tracestate === "string" ? tracestate : undefined,
+    traceparent: textOf(headers["traceparent"]),
+    tracestate: textOf(headers["tracestate"]),
+    endUser: named.endUser ?? textOf(headers["x-user-id"]),
+    conversation: (conversation?.length ?? 0) > longestConversation ? undefined : conversation,
   };
+}
+
+function textOf(header: string | string[] | undefined): string | undefined {
+  return typeof header === "string" && header !== "" ? header : undefined;
 }

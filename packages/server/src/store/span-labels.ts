@@ -1,5 +1,6 @@
 /** Defines the labels of metrics over spans, each as an expression over the columns of `spans`. */
-import { bind, sql, type Statement } from "./statement.ts";
+import { endUserAttributes } from "./end-user-attributes.ts";
+import { bind, join, sql, type Statement } from "./statement.ts";
 
 /** Values of `error.type` with which SDKs and gateways report a timeout. */
 export const timeoutErrorTypes = ["408", "504", "deadline_exceeded", "DEADLINE_EXCEEDED", "ETIMEDOUT"];
@@ -18,6 +19,13 @@ export const spanLabels = {
   /** `success`, `failure` or `timeout`. */
   status: sql`multiIf(${isTimeout}, 'timeout', status_code = 2 OR error_type != '', 'failure', 'success')`,
   session_id: sql`session_id`,
+  user_id: sql`arrayFirst(x -> x != '', [${join(
+    endUserAttributes.map((name) => sql`attributes[${bind.text(name)}]`),
+    sql`, `,
+  )}, ''])`,
+  /** Of the API key of a call that this server served. */
+  key_id: sql`attributes['sounding.key.id']`,
+  key_name: sql`attributes['sounding.key.name']`,
   tool_name: sql`if(tool_name != '', tool_name, attributes['gen_ai.tool.name'])`,
   /** `input` or `output`, from the metric's ARRAY JOIN. */
   token_type: sql`token_type`,

@@ -8,6 +8,8 @@ const common = {
   traceparent: undefined,
   tracestate: undefined,
   clientAddress: undefined,
+  endUser: undefined,
+  conversation: undefined,
   model: "m",
   stream: false,
   durationMs: 3,

@@ -10,6 +10,8 @@ export const textFilters = {
   operation: "Operation",
   model: "Model",
   conversation_id: "Conversation",
+  user_id: "End user",
+  key_id: "API key",
   search: "Text",
 } as const;
 export type TextFilter = keyof typeof textFilters;

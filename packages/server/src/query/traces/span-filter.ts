@@ -1,6 +1,7 @@
 /** Turns a preset and the filters of a trace query into a condition on spans. A trace matches if one of its spans does. */
 import { spanStatuses } from "../../api/observability.ts";
 import { AppError } from "../../errors.ts";
+import { spanLabels } from "../../store/span-labels.ts";
 import { bind, callerOrganization, sql, type Statement } from "../../store/statement.ts";
 import type { TenantReader } from "../../store/store.ts";
 import { attributeCondition, attributeTexts, containsText, serviceCondition } from "../attribute-condition.ts";
@@ -20,6 +21,8 @@ export interface SpanFilters {
   readonly max_duration_ms?: number | Absent;
   readonly attributes?: Readonly<Record<string, string | number | boolean>> | Absent;
   readonly conversation_id?: string | Absent;
+  readonly user_id?: string | Absent;
+  readonly key_id?: string | Absent;
   readonly search?: string | Absent;
 }
 
@@ -62,7 +65,8 @@ export async function spanCondition(
 }
 
 function columnConditions(filters: SpanFilters): (Statement | undefined)[] {
-  const { conversation_id: conversation, model, operation, service_name: service, status } = filters;
+  const { conversation_id: conversation, key_id: key, model, operation, service_name: service, status } = filters;
+  const { user_id: user } = filters;
   return [
     service == null ? undefined : serviceCondition(service),
     operation == null ? undefined : sql`operation = ${bind.text(operation)}`,
@@ -70,6 +74,8 @@ function columnConditions(filters: SpanFilters): (Statement | undefined)[] {
     // OTLP's StatusCode.
     status == null ? undefined : sql`status_code = ${bind.uint8(spanStatuses.indexOf(status))}`,
     conversation == null ? undefined : sql`session_id = ${bind.text(conversation)}`,
+    user == null ? undefined : sql`${spanLabels.user_id} = ${bind.text(user)}`,
+    key == null ? undefined : sql`${spanLabels.key_id} = ${bind.text(key)}`,
   ];
 }
 

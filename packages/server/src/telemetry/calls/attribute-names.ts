@@ -6,6 +6,7 @@ export const genAi = {
   operation: "gen_ai.operation.name",
   provider: "gen_ai.provider.name",
   outputType: "gen_ai.output.type",
+  conversation: "gen_ai.conversation.id",
   requestModel: "gen_ai.request.model",
   requestVoice: "gen_ai.request.voice",
   requestStream: "gen_ai.request.stream",
@@ -33,11 +34,13 @@ export const genAi = {
 
 export const errorType = "error.type";
 export const clientAddress = "client.address";
+export const endUser = "user.id";
 
 /** Our own attributes, where OpenTelemetry has none. */
 export const sounding = {
   requestId: "sounding.request.id",
   keyId: "sounding.key.id",
+  keyName: "sounding.key.name",
   engine: "sounding.engine",
   attempts: "sounding.attempts",
   /** Seconds of audio, synthesized or transcribed. */

@@ -2,7 +2,7 @@
 import type { AppError } from "../../errors.ts";
 import type { FinishedCall } from "../../finished-call.ts";
 import { redactText } from "../../logger.ts";
-import { clientAddress, errorType, genAi, sounding } from "./attribute-names.ts";
+import { clientAddress, endUser, errorType, genAi, sounding } from "./attribute-names.ts";
 import { toUnixNano, type Attributes, type CallLog, type CallSpan } from "./call-record-types.ts";
 import { newSpanId, traceContext, type TraceContext } from "./trace-context.ts";
 
@@ -47,6 +47,9 @@ export function toCallRecords(call: FinishedCall, kind: CallKind, providerOf: Pr
       [genAi.responseModel]: last?.outcome === "ok" ? last.modelId : undefined,
       [sounding.requestId]: requestId,
       [sounding.keyId]: scope.key.keyId,
+      [sounding.keyName]: scope.key.keyName,
+      [endUser]: call.endUser === undefined ? undefined : redactText(call.endUser),
+      [genAi.conversation]: call.conversation === undefined ? undefined : redactText(call.conversation),
       [clientAddress]: call.clientAddress,
       [sounding.engine]: engine,
       [sounding.attempts]: attempts.length > 1 ? attempts.length : undefined,

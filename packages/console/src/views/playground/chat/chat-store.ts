@@ -101,7 +101,9 @@ export function createChatStore(state: ChatState, onAnswer: (answer: Signal<Answ
     const width = Math.max(models.length, column + 1);
     const columns = Array.from({ length: width }, (_, each) => turn.columns[each] ?? []);
     replace({ ...turn, columns: columns.map((steps, each) => (each === column ? [...steps, step] : steps)) });
-    await runAnswer(step.answer, body, controller.signal);
+    // The models that are compared have a conversation each.
+    const session = `playground-${turns.peek()[0]!.id}${column === 0 ? "" : `-${column + 1}`}`;
+    await runAnswer(step.answer, { body, session, signal: controller.signal });
     const { error } = step.answer.peek();
     const field = parameterOf(error?.param, parameters);
     if (error !== undefined && field !== undefined) refused.value = { ...refused.peek(), [field]: error.message };

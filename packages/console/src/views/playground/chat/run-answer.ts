@@ -42,8 +42,15 @@ export function waitingAnswer(model: string): Answer {
   };
 }
 
+interface AnswerRequest {
+  readonly body: ChatBody;
+  /** The conversation's ID, under which it is listed. */
+  readonly session: string;
+  readonly signal: AbortSignal;
+}
+
 /** Never rejects: what goes wrong is in the answer. */
-export async function runAnswer(answer: Signal<Answer>, body: ChatBody, signal: AbortSignal): Promise<void> {
+export async function runAnswer(answer: Signal<Answer>, { body, session, signal }: AnswerRequest): Promise<void> {
   const { traceId, header } = createTraceParent();
   const start = performance.now();
   let collected: Answer = { ...answer.peek(), traceId, request: body };
@@ -85,7 +92,8 @@ export async function runAnswer(answer: Signal<Answer>, body: ChatBody, signal: 
       ...changes,
     });
   try {
-    const response = await request("v1/chat/completions", { json: body, headers: { traceparent: header }, signal });
+    const headers = { traceparent: header, "x-session-id": session };
+    const response = await request("v1/chat/completions", { json: body, headers, signal });
     const events = readEvents<Chunk>(response);
     for (;;) {
       const { value, done } = await events.next();

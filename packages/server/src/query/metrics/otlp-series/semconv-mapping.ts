@@ -92,6 +92,7 @@ const sources: Readonly<Record<string, readonly string[]>> = {
   agent_name: ["gen_ai_agent_name"],
   agent_class: ["gen_ai_agent_class"],
   session_id: ["gen_ai_conversation_id"],
+  user_id: ["user_id", "enduser_id"],
   token_type: ["gen_ai_token_type"],
   tool_name: ["gen_ai_tool_name"],
   category: ["gen_ai_guardrail_risk_category", "rai_category"],

@@ -149,7 +149,14 @@ const sessionPresets: readonly MetricPreset[] = [
   },
 ];
 
-const audioFilters: readonly PresetFilter[] = ["project_name", "service_name", "model_key", "session_id"];
+const audioFilters: readonly PresetFilter[] = [
+  "project_name",
+  "service_name",
+  "model_key",
+  "session_id",
+  "user_id",
+  "key_id",
+];
 
 const audioPresets: readonly MetricPreset[] = [
   {

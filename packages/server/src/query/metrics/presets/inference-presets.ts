@@ -11,6 +11,8 @@ const filters: readonly PresetFilter[] = [
   "agent_class",
   "model_key",
   "session_id",
+  "user_id",
+  "key_id",
 ];
 const group = "Inference";
 

@@ -9,6 +9,8 @@ export const matcherFilters = [
   "agent_class",
   "model_key",
   "session_id",
+  "user_id",
+  "key_id",
   "status",
   "category",
 ] as const;

@@ -45,7 +45,10 @@ interface SummedMetric {
 
 export const one = sql`1.`;
 
-/** A metric whose series have `session_id` only if a query names it, unless the definition says otherwise. */
+/** Who called: labels that have too many values to be in every series. */
+const callerLabels = ["session_id", "user_id", "key_id", "key_name"] as const;
+
+/** A metric whose series say who called only if a query names the label, unless the definition says otherwise. */
 export function spanMetric(definition: Partial<SpanMetric> & Omit<SpanMetric, "labelsWhenNamed">): SpanMetric {
-  return { labelsWhenNamed: ["session_id"], ...definition };
+  return { labelsWhenNamed: callerLabels, ...definition };
 }
