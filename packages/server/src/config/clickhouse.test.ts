@@ -18,7 +18,7 @@ test("an address that is listed twice, is no URL, or is one too many is a proble
   for (const [url, expected] of [
     ["http://a:8123,http://A:8123/", /has the same address twice: "http:\/\/a:8123" and "http:\/\/A:8123\/"; remove/],
     ["http://a:99999", /"http:\/\/a:99999", which is not a URL/],
-    ["a:8123", /it must be .* or a list of 1 to 16, each item text/],
+    ["a:8123", /it must be .* or a list of 1 to 16, each item an address/],
     [Array.from({ length: 17 }, (_, index) => `http://a${index}`).join(","), /a list of 1 to 16/],
   ] as const) {
     const [problem, ...others] = resolved(url).problems;

@@ -53,12 +53,15 @@ test("the reference names variables, defaults, required settings and secrets", (
   const port = entry("server.md", "server.port");
   for (const fact of [
     "Default: `4141`",
-    "Environment variable: `SOUNDING_LISTEN_PORT`, or `SOUNDING_PORT`",
+    "Environment variable: `SOUNDING_LISTEN_PORT`, or `SOUNDING_PORT`, or `SOUNDING_SERVER_PORT`",
     "Allowed: an integer from 0 to 65535",
   ]) {
     assert.ok(port.includes(`- ${fact}\n`), fact);
   }
-  assert.match(entry("storage.md", "storage.database_url"), /`DATABASE_URL`\n- Secret: never printed/);
+  assert.match(
+    entry("storage.md", "storage.database_url"),
+    /`DATABASE_URL`, or `SOUNDING_STORAGE_DATABASE_URL`\n- Secret: never printed/,
+  );
   assert.match(entry("models.md", "models.<name>.targets[].engine"), /^- Required$/m);
   assert.match(entry("engines/anthropic.md", "engines.<name>.headers.<name>"), /^- Secret: never printed$/m);
   assert.match(pages.get("models.md")!, /^# `models`\n\n.*\n\nChanges take effect without a restart\./);

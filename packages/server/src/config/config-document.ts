@@ -1,6 +1,6 @@
 /** The configuration reference, written from the schemas: every setting with its variable, its default and its meaning. */
 import { configSchema, isReloadable } from "./config.ts";
-import { describeAllowed, entrySchema, environmentName, typedMembers, type SettingSchema } from "./setting-schema.ts";
+import { describeAllowed, entrySchema, environmentNames, typedMembers, type SettingSchema } from "./setting-schema.ts";
 
 /** One row of the reference. */
 export interface SettingRow {
@@ -8,7 +8,7 @@ export interface SettingRow {
   readonly schema: SettingSchema;
   readonly required: boolean;
   /** Undefined where the path has names of the user's choice in it. */
-  readonly environment: string | undefined;
+  readonly environment: readonly string[] | undefined;
 }
 
 /** Where the pages are, relative to the repository. */
@@ -109,7 +109,7 @@ function rowsOf(schema: SettingSchema, place: Place): SettingRow[] {
 function below(schema: SettingSchema, place: Place, required = false): SettingRow[] {
   const rows = rowsOf(schema, place);
   if (rows.length > 0) return rows;
-  const environment = place.steps === undefined ? undefined : environmentName(place.steps, schema);
+  const environment = place.steps === undefined ? undefined : environmentNames(place.steps, schema);
   return [
     {
       path: place.path,
@@ -126,11 +126,12 @@ function renderSettings(rows: readonly SettingRow[]): string {
 
 /** A heading for each setting, so that it has an anchor and no line is wide. */
 function renderSetting({ path, schema, required, environment }: SettingRow): string {
-  const also = schema.envAlias === undefined ? "" : `, or \`${schema.envAlias}\``;
   const facts = [
     required ? "Required" : describeDefault(schema),
     schema.const === undefined ? `Allowed: ${describeAllowed(schema)}` : `Value: \`${JSON.stringify(schema.const)}\``,
-    environment === undefined ? undefined : `Environment variable: \`${environment}\`${also}`,
+    environment === undefined
+      ? undefined
+      : `Environment variable: ${environment.map((name) => `\`${name}\``).join(", or ")}`,
     "secret" in schema ? "Secret: never printed" : undefined,
   ].filter((fact) => fact !== undefined);
   return `## \`${path}\`\n\n${schema.description ?? ""}\n\n${facts.map((fact) => `- ${fact}`).join("\n")}\n`;

@@ -7,7 +7,7 @@ import { isObject } from "../json-object.ts";
 import { report, type At, type Resolution, type SettingOrigin } from "./resolution.ts";
 import { isServiceLink } from "./unknown-variables.ts";
 import { isSecret } from "./setting-types.ts";
-import { describeAllowed, environmentName, readText, type SettingSchema } from "./setting-schema.ts";
+import { describeAllowed, environmentNames, readText, type SettingSchema } from "./setting-schema.ts";
 
 const hidden = "[hidden]";
 
@@ -24,9 +24,11 @@ export function resolveLeaf(schema: SettingSchema, at: At, resolution: Resolutio
     if (override !== undefined) {
       return checkLeaf(schema, { ...at, value: override }, { kind: "command_line" }, resolution);
     }
-    for (const name of [environmentName(at.path.map(String), schema), schema.envAlias ?? ""]) {
+    const names = environmentNames(at.path.map(String), schema);
+    for (const name of names) {
       const text = resolution.env[name] ?? "";
-      if (text === "" || (name === schema.envAlias && isServiceLink(text))) continue;
+      // Kubernetes sets such a variable for a service with the right name, but none that a setting documents first.
+      if (text === "" || (name !== names[0] && isServiceLink(text))) continue;
       const origin = { kind: "environment", name } as const;
       return checkLeaf(schema, { ...at, value: readText(text, schema) }, origin, resolution);
     }

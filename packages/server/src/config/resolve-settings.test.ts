@@ -80,6 +80,14 @@ describe("settings", () => {
     assert.equal(size({ env: { SOUNDING_ROOM_SIZE: "2" }, overrides: { room: { size: 4 } } }), 4);
   });
 
+  test("are read from their own variable, and from the one that follows from the path", () => {
+    const key = (env: Record<string, string>): unknown =>
+      (resolve("", { env }).value as { room: { key?: string } }).room.key;
+    assert.equal(key({ SOUNDING_ROOM_KEY: "b" }), "b");
+    assert.equal(key({ SOUNDING_ROOM_KEY: "b", ROOM_KEY: "a" }), "a");
+    assert.equal(key({ SOUNDING_ROOM_KEY: "tcp://10.0.0.7:80" }), undefined);
+  });
+
   test("are read from the environment with their types", () => {
     const env = {
       SOUNDING_ROOM_SIZE: " 7 ",

@@ -4,6 +4,7 @@
  */
 import type { SettingLimit } from "../input-limits.ts";
 import { formatChoice } from "./problem.ts";
+import { httpUrl, sendableKey } from "./setting-patterns.ts";
 
 /** The keywords of JSON Schema that settings use; every TypeBox value has them as plain members. */
 export interface SettingSchema {
@@ -49,6 +50,12 @@ function list({ maxItems, minItems }: SettingSchema): string {
   return (minItems ?? 0) === 0 ? `a list of at most ${maxItems}` : `a list of ${minItems} to ${maxItems}`;
 }
 
+/** Patterns that are clearer in words. */
+const patternWords: ReadonlyMap<string, string> = new Map([
+  [httpUrl, "an address such as https://host:port/path"],
+  [sendableKey, "text of printable ASCII characters without spaces"],
+]);
+
 /** Describes what a schema allows: `an integer from 0 to 65535`. */
 export function describeAllowed(schema: SettingSchema): string {
   if (schema.const !== undefined) return JSON.stringify(schema.const);
@@ -62,7 +69,8 @@ export function describeAllowed(schema: SettingSchema): string {
     case "number":
       return range("a number", schema.minimum, schema.maximum);
     case "string":
-      if (schema.pattern !== undefined) return `text that matches \`${schema.pattern}\``;
+      if (schema.pattern !== undefined)
+        return patternWords.get(schema.pattern) ?? `text that matches \`${schema.pattern}\``;
       if (schema.maxLength !== undefined) return range("text with a length", schema.minLength ?? 0, schema.maxLength);
       return (schema.minLength ?? 0) > 0 ? "non-empty text" : "text";
     case "array":
@@ -98,9 +106,14 @@ export function typedMembers(schema: SettingSchema): ReadonlyMap<string, Setting
   return members;
 }
 
-/** The environment variable of the setting at this path, unless its schema names one. */
-export function environmentName(path: readonly string[], schema: SettingSchema): string {
-  return schema.env ?? `SOUNDING_${path.join("_").toUpperCase()}`;
+/** The environment variables of the setting at this path, the documented one first: its own, if it has one, and the rule's. */
+export function environmentNames(
+  path: readonly string[],
+  { env, envAlias }: SettingSchema,
+): readonly [string, ...string[]] {
+  const byRule = `SOUNDING_${path.join("_").toUpperCase()}`;
+  const others = [envAlias, byRule].filter((name) => name !== undefined && name !== env);
+  return env === undefined ? [byRule, ...(envAlias === undefined ? [] : [envAlias])] : [env, ...(others as string[])];
 }
 
 /**

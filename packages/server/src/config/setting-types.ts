@@ -2,10 +2,7 @@
 import { Type, type TSchema } from "typebox";
 import type { SettingLimit } from "../input-limits.ts";
 
-/** Pattern of a URL with an optional path, without user information, query or fragment. */
-export const httpUrl = "^https?://[^\\s/?#@]+(/[^\\s?#]*)?$";
-/** Pattern of a key that can be sent in a header. */
-export const sendableKey = "^[\\x21-\\x7e]*$";
+export { httpUrl, sendableKey } from "./setting-patterns.ts";
 
 /** A duration in milliseconds, 1 to one day. */
 export function milliseconds(defaultMs: number, description: string, limit?: SettingLimit) {

@@ -2,7 +2,7 @@
 import { suggestion } from "../closest-name.ts";
 import { isObject } from "../json-object.ts";
 import type { Environment } from "./interpolate.ts";
-import { entrySchema, environmentName, typedMembers, type SettingSchema } from "./setting-schema.ts";
+import { entrySchema, environmentNames, typedMembers, type SettingSchema } from "./setting-schema.ts";
 
 const prefix = "SOUNDING_";
 
@@ -47,8 +47,7 @@ function namesOf(schema: SettingSchema, path: readonly string[]): string[] {
   if (schema.properties !== undefined) {
     return Object.entries(schema.properties).flatMap(([name, member]) => namesOf(member, [...path, name]));
   }
-  const names = [environmentName(path, schema)];
-  return schema.envAlias === undefined ? names : [...names, schema.envAlias];
+  return [...environmentNames(path, schema)];
 }
 
 function namesIn(value: unknown): string[] {
