@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import { DecoratorHandler, WebSocket, type Agent, type Dispatcher } from "undici";
 import { AppError } from "../../errors.ts";
 import { createEventQueue } from "../event-queue.ts";
-import type { ResponseHeaders } from "../upstream-http/upstream-request.ts";
+import type { ResponseHeaders } from "../upstream-http/response-reader.ts";
 import { abortReason, onAbort } from "../../abort.ts";
 import { toTransportError } from "../upstream-http/transport-error.ts";
 import { responseError } from "../upstream-http/upstream-error.ts";

@@ -5,7 +5,7 @@
 import { readAudio } from "../../audio/read-audio.ts";
 import { AppError } from "../../errors.ts";
 import type { SpeechPiece } from "../engine.ts";
-import type { ResponseHeaders } from "../upstream-http/upstream-request.ts";
+import type { ResponseHeaders } from "../upstream-http/response-reader.ts";
 
 export type PcmChunk = Pick<SpeechPiece, "sampleRate" | "samples">;
 

@@ -1,7 +1,7 @@
 /** Buffers a response body up to a limit. */
 import { AppError } from "../../errors.ts";
 import { harmlessJsonLength, JsonValueCount, maxResponseValues } from "./json-value-count.ts";
-import type { ResponseHeaders } from "./upstream-request.ts";
+import type { ResponseHeaders } from "./response-reader.ts";
 
 export class BodyCollector {
   readonly maxBytes: number;

@@ -3,7 +3,8 @@ import { AppError } from "../../errors.ts";
 import { BodyCollector, refuseCompressed } from "./body-collector.ts";
 import { maxErrorBytes } from "./request-json.ts";
 import type { ConnectionPool } from "./connection-pool.ts";
-import type { ResponseHeaders, ResponseReader, UpstreamRequestControl, OutgoingRequest } from "./upstream-request.ts";
+import type { UpstreamRequestControl, OutgoingRequest } from "./upstream-request.ts";
+import type { ResponseHeaders, ResponseReader } from "./response-reader.ts";
 import { responseError } from "./upstream-error.ts";
 
 /** The bytes of a response with status 2xx, with its headers. Leaving the loop cancels the request. */

@@ -3,7 +3,8 @@
  * the cheapest way to send a request from Node. https://undici.nodejs.org/#/docs/api/Pool
  */
 import { buildConnector, Pool } from "undici";
-import { UpstreamRequest, concurrencyExceeded, type ResponseReader, type OutgoingRequest } from "./upstream-request.ts";
+import { UpstreamRequest, concurrencyExceeded, type OutgoingRequest } from "./upstream-request.ts";
+import type { ResponseReader } from "./response-reader.ts";
 import { abortReason } from "../../abort.ts";
 import { engineClosing } from "./transport-error.ts";
 import { DeadlineWatch } from "./time-limits.ts";

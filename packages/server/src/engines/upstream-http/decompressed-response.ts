@@ -1,7 +1,7 @@
 /** Decompresses a response that an engine compressed although that was not requested, at the pace of its reader. */
 import { createBrotliDecompress, createGunzip, createInflate, type Gunzip } from "node:zlib";
 import { AppError, toAppError } from "../../errors.ts";
-import type { ResponseHeaders, ResponseReader } from "./upstream-request.ts";
+import type { ResponseHeaders, ResponseReader } from "./response-reader.ts";
 
 const decoders: Readonly<Record<string, () => Gunzip>> = {
   gzip: () => createGunzip(),

@@ -3,7 +3,8 @@ import { AppError } from "../../errors.ts";
 import { withoutByteOrderMark } from "./byte-order-mark.ts";
 import { BodyCollector, refuseCompressed } from "./body-collector.ts";
 import type { ConnectionPool } from "./connection-pool.ts";
-import type { ResponseHeaders, ResponseReader, UpstreamRequestControl, OutgoingRequest } from "./upstream-request.ts";
+import type { UpstreamRequestControl, OutgoingRequest } from "./upstream-request.ts";
+import type { ResponseHeaders, ResponseReader } from "./response-reader.ts";
 import { responseError } from "./upstream-error.ts";
 
 /** How much of an error body is read. */

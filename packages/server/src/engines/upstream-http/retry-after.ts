@@ -3,7 +3,7 @@
  * (https://www.rfc-editor.org/rfc/rfc9110#field.retry-after); OpenAI and Azure also send the finer `retry-after-ms`, Google says
  * it in the body, and many say only when their rate limits start anew.
  */
-import type { ResponseHeaders } from "./upstream-request.ts";
+import type { ResponseHeaders } from "./response-reader.ts";
 import { isObject } from "../../json-object.ts";
 
 /** More is not believed: no engine's quota is counted over more than a day. */

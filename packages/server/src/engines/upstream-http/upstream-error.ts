@@ -4,7 +4,7 @@
  */
 import { AppError, type ErrorCode } from "../../errors.ts";
 import { redactText } from "../../logger.ts";
-import type { ResponseHeaders } from "./upstream-request.ts";
+import type { ResponseHeaders } from "./response-reader.ts";
 import { isObject, nonEmptyText, type JsonObject } from "../../json-object.ts";
 import { withoutByteOrderMark } from "./byte-order-mark.ts";
 import { retryAfterMs } from "./retry-after.ts";

@@ -5,17 +5,8 @@ import { abortReason } from "../../abort.ts";
 import type { AbortListener, AbortSource } from "../../cancellation.ts";
 import { toTransportError } from "./transport-error.ts";
 import { DecompressedResponse, isCompressed } from "./decompressed-response.ts";
+import type { ResponseHeaders, ResponseReader } from "./response-reader.ts";
 import type { TimeLimits, DeadlineTarget } from "./time-limits.ts";
-
-export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
-
-/** Receives the response. Either `onEnd` or `onFailure` is called, once and last, unless the request was cancelled. */
-export interface ResponseReader {
-  onStart(status: number, headers: ResponseHeaders): void;
-  onData(bytes: Buffer): void;
-  onEnd(): void;
-  onFailure(error: AppError): void;
-}
 
 /** What a reader may do with its request. */
 export type UpstreamRequestControl = Pick<
