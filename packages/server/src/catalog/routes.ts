@@ -16,7 +16,7 @@ export function catalogRoutes(registry: Registry): Route[] {
     })),
     route(getModel, ({ path, scope }) => ({
       kind: "json",
-      value: describe(registry.describe(path["id"] ?? "", scope.key)),
+      value: describe(registry.describe(nameIn(path), scope.key)),
     })),
     ...operatorRoutes(registry),
   ];
@@ -46,4 +46,13 @@ function toModelObject({ id, created, ownedBy, root }: ListedModel, status: Mode
     state: status?.state ?? "ready",
     state_reason: status?.reason ?? null,
   };
+}
+
+/** @throws AppError not_found for a path that ends after its slash */
+function nameIn({ id = "" }: Readonly<Record<string, string>>): string {
+  if (id !== "") return id;
+  throw new AppError(
+    "not_found",
+    "The path /v1/models/ names no model. To list all models, remove the slash at its end.",
+  );
 }

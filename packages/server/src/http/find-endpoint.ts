@@ -6,6 +6,7 @@ import { preflightHeaders } from "./cors.ts";
 import { replyEmpty, replyError } from "./reply.ts";
 import type { RequestContext } from "./request-context.ts";
 import type { ErrorWriter, Route } from "./route.ts";
+import { otherApiHint, pathHint } from "./path-hint.ts";
 import { pathOf, Router, type PathParameters } from "./router.ts";
 import { serveRequest } from "./serve-request.ts";
 import type { ServeContext } from "./serve-context.ts";
@@ -60,7 +61,7 @@ export function findEndpoint(
 ): { endpoint: Endpoint; path: PathParameters } {
   try {
     const match = router.find(url);
-    if (match === undefined) return { endpoint: notFoundEndpoint(writerOf(url)), path: {} };
+    if (match === undefined) return { endpoint: notFoundEndpoint(writerOf(url), router), path: {} };
     const { byMethod, methodNotAllowed } = match.value;
     return { endpoint: byMethod.get(method) ?? methodNotAllowed, path: match.parameters };
   } catch (error) {
@@ -107,22 +108,34 @@ function methodNotAllowedEndpoint(allowed: readonly string[], write: Route["writ
   return {
     operation: "method_not_allowed",
     serve(context) {
-      const message = `The method ${context.request.method} is not allowed for this path; allowed: ${allowed.join(", ")}.`;
+      const { method, url = "" } = context.request;
+      const hint = otherApiHint(pathOf(url));
+      const message = `The method ${method} is not allowed for this path; allowed: ${allowed.join(", ")}.${hint}`;
       const error = new AppError("method_not_allowed", message);
       refuse(context, error, { headers: { allow: allowed.join(", ") }, write });
     },
   };
 }
 
-function notFoundEndpoint(write: Route["writeError"]): Endpoint {
+function notFoundEndpoint(write: Route["writeError"], router: Router<PathEndpoints>): Endpoint {
   return {
     operation: "not_found",
     serve(context) {
       const { method, url = "" } = context.request;
       const path = url.split("?", 1)[0]!.slice(0, 200);
-      refuse(context, new AppError("not_found", `The path ${path} does not exist (${method}).`), { write });
+      const hint = pathHint(path, (other) => serves(router, method, other));
+      refuse(context, new AppError("not_found", `The path ${path} does not exist (${method}).${hint}`), { write });
     },
   };
+}
+
+function serves(router: Router<PathEndpoints>, method = "", path: string): boolean {
+  try {
+    return router.find(path)?.value.byMethod.has(method) === true;
+  } catch {
+    // A part of it is too long for the route that it would have.
+    return false;
+  }
 }
 
 /** Responds with an error that is found before the request is served. */

@@ -210,6 +210,24 @@ const refusals: Refusal[] = [
     code: "not_found",
     message: /The path \/v2\/greet does not exist \(GET\)\.$/,
   },
+  ...(
+    [
+      ["/greet", /The base URL of OpenAI's clients must end in \/v1\.$/],
+      ["//v1/greet", /It has two slashes in a row; remove the one at the end of the base URL\.$/],
+      ["/v1/v1/greet", /The base URL has \/v1 twice\.$/],
+      ["/v1/greet/", /Remove the slash at its end\.$/],
+      ["/api/chat", /Sounding does not serve Ollama's API/],
+      ["/openai/deployments/gpt/chat/completions?api-version=1", /does not serve Azure OpenAI's API/],
+      ["/v1beta/models/gemini:generateContent", /does not serve Gemini's API/],
+      ["/v1/responses", /does not serve OpenAI's Responses API/],
+    ] as const
+  ).map(([path, message]) => ({
+    name: `for ${path}, which is probably a wrong base URL or another API`,
+    request: (url: string) => fetch(`${url}${path}`, { method: "POST", body: "{}" }),
+    status: 404,
+    code: "not_found",
+    message,
+  })),
   {
     name: "with the wrong method",
     request: (url) => fetch(`${url}/v1/greet`),
