@@ -172,6 +172,7 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
     defaultTimeout: () => transcription,
     allowsTextFormats: () => transcription.text_formats,
     formatsSentences: () => transcription.sentences,
+    silenceText: () => (transcription.silence_text === "null" ? null : ""),
     observe: observeCall,
   });
   const alerts = closeAtEnd(

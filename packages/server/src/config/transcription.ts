@@ -44,6 +44,11 @@ export const transcription = Type.Object(
       description:
         "Accept OpenAI's values `text`, `srt` and `vtt` of `response_format`, in addition to `json` and `verbose_json`. Changes take effect without a restart.",
     }),
+    silence_text: Type.Enum(["null", "empty"], {
+      default: "null",
+      description:
+        "What `text` of a `json` response is if nothing was said: `null`, as AI Refinery answers, or `empty` text, as OpenAI answers. Clients that check types, such as openai-java and the AI SDK, and the types of airefinery-sdk, refuse null. Changes take effect without a restart.",
+    }),
     ffmpeg: Type.String({
       default: "ffmpeg",
       description:

@@ -8,10 +8,16 @@ export type Answer =
   | { readonly kind: "json"; readonly value: TranscriptionText | TranscriptionVerbose }
   | { readonly kind: "text"; readonly text: string; readonly type: string };
 
-export function toAnswer(transcript: Transcript, prepared: PreparedTranscription, durationSeconds: number): Answer {
+interface AnswerOptions {
+  readonly durationSeconds: number;
+  /** The text if nothing was said. */
+  readonly silenceText: "" | null;
+}
+
+export function toAnswer(transcript: Transcript, prepared: PreparedTranscription, options: AnswerOptions): Answer {
   const { format } = prepared;
   if (format === "json" || format === "verbose_json") {
-    return { kind: "json", value: toJson(transcript, prepared, durationSeconds) };
+    return { kind: "json", value: toJson(transcript, prepared, options) };
   }
   return { kind: "text", ...renderTranscript(format, transcript) };
 }
@@ -19,11 +25,11 @@ export function toAnswer(transcript: Transcript, prepared: PreparedTranscription
 function toJson(
   transcript: Transcript,
   { format, granularities, logprobs, language }: PreparedTranscription,
-  durationSeconds: number,
+  { durationSeconds, silenceText }: AnswerOptions,
 ): TranscriptionText | TranscriptionVerbose {
   const { text, segments, words, speakers } = transcript;
   if (format === "json") {
-    return { text: text === "" ? null : text, ...(logprobs ? { logprobs: transcript.logprobs } : {}) };
+    return { text: text === "" ? silenceText : text, ...(logprobs ? { logprobs: transcript.logprobs } : {}) };
   }
   return {
     task: "transcribe",

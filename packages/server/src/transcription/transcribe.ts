@@ -40,6 +40,8 @@ export interface TranscriptionParts {
   allowsTextFormats(): boolean;
   /** Whether capitals and periods are added to text that has none. */
   formatsSentences(): boolean;
+  /** The text of a response if nothing was said. */
+  silenceText(): "" | null;
   /** Called once for each call whose model is known, refused ones included; must not throw. */
   observe(call: FinishedTranscription): void;
 }
@@ -81,7 +83,7 @@ export function createTranscribe(parts: TranscriptionParts): Transcribe {
       const headers = admission.headers();
       if (prepared.stream)
         return { kind: "stream", events: call.stream(items), headers: { ...headers, "x-model": model.id } };
-      const answer = await call.collect(items);
+      const answer = await call.collect(items, parts.silenceText());
       // A fallback may have answered.
       return { kind: "answer", answer, headers: { ...headers, "x-model": record.answeredBy ?? model.id } };
     } catch (error) {
@@ -206,11 +208,11 @@ class RunningCall {
     }
   }
 
-  async collect(items: AsyncIterable<TranscribedDelta | TranscribedSegment>): Promise<Answer> {
+  async collect(items: AsyncIterable<TranscribedDelta | TranscribedSegment>, silenceText: "" | null): Promise<Answer> {
     for await (const event of this.#events(items)) event satisfies TranscriptionStreamEvent;
     const durationSeconds = await this.#recording!.duration();
     await this.#end();
-    return toAnswer(this.#transcript, this.#prepared, durationSeconds);
+    return toAnswer(this.#transcript, this.#prepared, { durationSeconds, silenceText });
   }
 
   /** Ends a failed call. @returns the error for its caller */

@@ -29,6 +29,7 @@ interface TestTranscriptionOptions {
   readonly maxFileBytes?: number;
   readonly maxAudioSeconds?: number;
   readonly sentences?: boolean;
+  readonly silenceText?: "";
   readonly textFormats?: boolean;
   readonly ffmpeg?: string;
   readonly defaultTimeout?: DefaultTimeout;
@@ -74,6 +75,7 @@ export async function startTestTranscription(options: TestTranscriptionOptions) 
     }),
     allowsTextFormats: () => options.textFormats ?? false,
     formatsSentences: () => options.sentences ?? false,
+    silenceText: () => options.silenceText ?? null,
     observe: (call) => (call.refused ? refused : finished).push(call),
   });
   const form = { maxFileBytes: options.maxFileBytes ?? 268_435_456, directory };

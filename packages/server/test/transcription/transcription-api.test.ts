@@ -14,7 +14,7 @@ import {
 import { readFrames } from "../support/test-chat.ts";
 import { formOf, startTestTranscription, toneFile } from "../support/test-transcription.ts";
 
-async function serverWith(script: TranscriptionScript = {}, options: { sentences?: boolean } = {}) {
+async function serverWith(script: TranscriptionScript = {}, options: { sentences?: boolean; silenceText?: "" } = {}) {
   const model = scriptedTranscription(script);
   const server = await startTestTranscription({ engines: [transcriptionEngine("scripted", model)], ...options });
   return Object.assign(server, { calls: model.calls });
@@ -172,6 +172,11 @@ describe("a recording without speech", async () => {
       text: "",
       segments: [],
     });
+  });
+
+  test("is an empty text in json if the server is set so", async () => {
+    await using other = await serverWith({ transcribe: silence }, { silenceText: "" });
+    assert.deepEqual(await (await other.post(formOf(request))).json(), { text: "" });
   });
 
   test("is one event with an empty text in a stream", async () => {
