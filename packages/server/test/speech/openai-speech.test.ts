@@ -87,6 +87,30 @@ describe("speech from an OpenAI-compatible server", () => {
     assert.deepEqual([asPcm[0]!.sampleRate, samplesOf(asPcm).length], [8_000, 50]);
   });
 
+  test("may have the rate in quotes, under a name in any case", async () => {
+    await using remote = await engineAt(async (exchange) => {
+      exchange.begin(200, { "content-type": 'audio/pcm; Rate = "22050"' });
+      await exchange.send(ramp(50));
+      exchange.end();
+    });
+    assert.equal((await Array.fromAsync(remote.speak("Hi.")))[0]!.sampleRate, 22_050);
+  });
+
+  for (const type of ["audio/mpeg", "audio/pcm", "application/octet-stream"]) {
+    test(`is no noise if the engine sends MP3 without a tag as ${type}, but a failure`, async () => {
+      const encoder = await createEncoder({ format: "mp3", sampleRate: 24_000, stream: true });
+      encoder.push(new Float32Array(24_000).map((_, index) => Math.sin(index / 10)));
+      const mp3 = encoder.end();
+      assert.equal(mp3[0], 0xff);
+      await using remote = await engineAt(async (exchange) => {
+        exchange.begin(200, { "content-type": type });
+        await exchange.send(mp3);
+        exchange.end();
+      });
+      await assert.rejects(Array.fromAsync(remote.speak("Hi.")), { code: "upstream_failed" });
+    });
+  }
+
   test("is requested in several parts for a long text, none above the server's limit", async () => {
     await using remote = await engineAt(async (exchange) => {
       exchange.begin(200, { "content-type": "audio/pcm" });

@@ -2,6 +2,8 @@
  * Decodes samples from a response: raw 16-bit PCM at OpenAI's 24,000 Hz unless a header says otherwise, or WAV, which some
  * servers send regardless of the requested format.
  */
+import { compressedKind, kindNames, type CompressedKind } from "../../audio/compressed-kind.ts";
+import { splitFrames } from "../../audio/mp3-frames.ts";
 import { readAudio } from "../../audio/read-audio.ts";
 import { AppError } from "../../errors.ts";
 import type { SpeechPiece } from "../engine.ts";
@@ -22,7 +24,7 @@ export async function* readPcm(answer: AsyncGenerator<AnswerBytes, void, undefin
   if (first.done === true) throw notAudio("it is empty");
   const { headers } = first.value;
   const type = String(headers["content-type"] ?? "");
-  const mediaType = `audio/pcm; rate=${String(headers["x-sample-rate"] ?? /rate=(\d+)/.exec(type)?.[1] ?? openAiRate)}`;
+  const mediaType = `audio/pcm; rate=${String(headers["x-sample-rate"] ?? /\brate\s*=\s*"?(\d+)/i.exec(type)?.[1] ?? openAiRate)}`;
   const rest = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
     try {
       yield first.value.bytes;
@@ -33,8 +35,8 @@ export async function* readPcm(answer: AsyncGenerator<AnswerBytes, void, undefin
   };
   try {
     if (/json|text\//i.test(type)) throw notAudio(`its type is ${JSON.stringify(type.slice(0, 100))}`);
-    const magic = /^(?:OggS|ID3|fLaC)/.exec(first.value.bytes.toString("latin1", 0, 4));
-    if (magic !== null) throw notAudio(`it starts with ${magic[0]}`);
+    const kind = kindOf(first.value.bytes, type);
+    if (kind !== undefined) throw notAudio(`it is ${kindNames[kind]}`);
     const input = await readAudio(rest(), { mediaType });
     const { sampleRate } = input;
     for await (const each of input.open()) yield { sampleRate, samples: Float32Array.from(each) };
@@ -46,6 +48,13 @@ export async function* readPcm(answer: AsyncGenerator<AnswerBytes, void, undefin
   } finally {
     await answer.return();
   }
+}
+
+/** Undefined for samples. Their bytes can look like the start of an MP3 frame, but not like two in a row. */
+function kindOf(start: Buffer, type: string): CompressedKind | undefined {
+  const kind = compressedKind(start);
+  const isDeclaredPcm = /^\s*audio\/(?:x-)?(?:pcm|l16|wav|wave)\b/i.test(type);
+  return kind === "mp3" && isDeclaredPcm && splitFrames(start, 2).count < 2 ? undefined : kind;
 }
 
 function notAudio(why: string, cause?: unknown): AppError {
