@@ -11,7 +11,9 @@ const times = {
 const selectors = {
   "match[]": 'A series selector such as `inference_requests_total{model_key="gpt"}`; may be repeated.',
 } as const;
-const limit = { limit: "Maximum number of items to return; 0 sets no limit." } as const;
+const limit = {
+  limit: "Maximum number of items or series to return; 0 sets no limit. If there are more, the answer has a warning.",
+} as const;
 const query = {
   query: "The PromQL expression.",
   timeout: "Timeout of the evaluation, as a duration such as `30s`.",
@@ -61,7 +63,7 @@ const endpoints = {
     id: "prometheusQuery",
     path: "query",
     summary: "Evaluate a PromQL expression at a single time",
-    parameters: { ...query, time: "Evaluation time, RFC 3339 or UNIX time in seconds. Default: now." },
+    parameters: { ...query, ...limit, time: "Evaluation time, RFC 3339 or UNIX time in seconds. Default: now." },
     answer: "A vector, matrix, scalar or string.",
   },
   queryRange: {
@@ -70,6 +72,7 @@ const endpoints = {
     summary: "Evaluate a PromQL expression over a time range",
     parameters: {
       ...query,
+      ...limit,
       start: "Start of the time range, RFC 3339 or UNIX time in seconds.",
       end: "End of the time range, RFC 3339 or UNIX time in seconds.",
       step: "Interval between the points, as a duration such as `15s` or in seconds.",

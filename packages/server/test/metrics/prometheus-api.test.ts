@@ -270,6 +270,26 @@ describe("Prometheus' HTTP API", () => {
     ]);
   });
 
+  test("returns at most as many as the limit, and says so", async () => {
+    const at = (path: string) => server.get(`/prometheus/api/v1/${path}`);
+    const range = `start=${Math.floor(Date.now() / 1000) - 60}&end=${Math.floor(Date.now() / 1000)}&step=60`;
+    const query = 'query=label_replace(vector(1),"a","1","","") or vector(2)';
+    for (const path of [
+      `query?${query}`,
+      `query_range?${query}&${range}`,
+      'series?match[]={__name__=~".%2B"}',
+      "labels?",
+      "label/__name__/values?",
+    ]) {
+      const all = await at(path);
+      assert.equal(all.body.warnings, undefined, path);
+      const { body } = await at(`${path}&limit=1`);
+      assert.equal((body.data.result ?? body.data).length, 1, path);
+      assert.deepEqual(body.warnings, ["results truncated due to limit"], path);
+      assert.equal((await at(`${path}&limit=0`)).body.warnings, undefined, path);
+    }
+  });
+
   test("describes metrics and itself", async () => {
     const { body } = await server.get("/prometheus/api/v1/metadata");
     assert.deepEqual(body.data.jobs_done_total, [{ type: "counter", unit: "", help: "" }]);
@@ -288,6 +308,7 @@ describe("Prometheus' HTTP API", () => {
     ["query_range?query=up&start=1&end=900000&step=1", /11,000 points/],
     ["query_range?query=up&start=5&end=2&step=1", /end timestamp/],
     ["series?match[]=sum(up)", /series selector/],
+    ["series", /no match\[\] parameter provided/],
     ["labels?limit=many", /"many"/],
   ] as const) {
     test(`refuses ${path} in Prometheus' form`, async () => {

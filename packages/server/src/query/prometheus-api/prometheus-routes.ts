@@ -59,13 +59,21 @@ export function prometheusRoutes(
     queryRange: (call) => serveRange(parts, call),
     queryExemplars: (call) => serveExemplars(parts, call),
     series: async (call) => {
-      const series = limited(await listSeries(await listRequest(parts, call)), call);
-      return success(listOf(series, labelsJson));
+      const request = await listRequest(parts, call);
+      if (request.selectors.length === 0) {
+        throw new AppError("invalid_request", "no match[] parameter provided", { param: "match[]" });
+      }
+      const { items, warnings } = limited(await listSeries(request), call);
+      return success(listOf(items, labelsJson), { warnings });
     },
-    labels: async (call) => success(limited(await listLabelNames(await listRequest(parts, call)), call)),
+    labels: async (call) => {
+      const { items, warnings } = limited(await listLabelNames(await listRequest(parts, call)), call);
+      return success(items, { warnings });
+    },
     labelValues: async (call) => {
       const { name } = call.input.path as { name: string };
-      return success(limited(await listLabelValues(name, await listRequest(parts, call)), call));
+      const { items, warnings } = limited(await listLabelValues(name, await listRequest(parts, call)), call);
+      return success(items, { warnings });
     },
     metadata: (call) => serveMetadata(parts, call),
     rules: (call) => serveRules(parts, call),
@@ -127,7 +135,8 @@ async function serveInstant(parts: PrometheusParts, call: Call): Promise<unknown
   const { storage, ...evaluation } = await evaluationOf(parts, call);
   const timeMs = call.parameters.timeMs("time") ?? call.nowMs;
   const result = await queryInstant(storage, { ...evaluation, timeMs });
-  return success(resultJson(result.value, timeMs), result);
+  const { value, warnings } = limitedResult(result, call);
+  return success(resultJson(value, timeMs), { ...result, warnings });
 }
 
 async function serveRange(parts: PrometheusParts, call: Call): Promise<unknown> {
@@ -137,7 +146,8 @@ async function serveRange(parts: PrometheusParts, call: Call): Promise<unknown> 
   const endMs = parameters.timeMs("end")!;
   const times = { startMs: parameters.timeMs("start")!, endMs, stepMs: parameters.durationMs("step")! };
   const result = await queryRange(storage, { ...evaluation, ...times });
-  return success(resultJson(result.value, endMs), result);
+  const { value, warnings } = limitedResult(result, call);
+  return success(resultJson(value, endMs), { ...result, warnings });
 }
 
 async function serveExemplars({ store }: PrometheusParts, { input, nowMs, parameters }: Call): Promise<unknown> {
@@ -169,15 +179,31 @@ async function serveRules({ ruleGroups }: PrometheusParts, { input, parameters }
   return success(await rulesJson(await ruleGroups(scope), { parameters, selectors, yieldBudget }));
 }
 
-function limited<Item>(items: readonly Item[], { parameters }: Call): readonly Item[] {
-  return items.slice(0, parameters.limit());
+/** As Prometheus says it. */
+const truncated = "results truncated due to limit";
+
+/** The first items, and a warning if there are others. */
+function limited<Item>(items: readonly Item[], { parameters }: Call): { items: readonly Item[]; warnings: string[] } {
+  const first = items.slice(0, parameters.limit());
+  return { items: first, warnings: first.length < items.length ? [truncated] : [] };
+}
+
+/** The same for the series of a result. */
+function limitedResult({ value, warnings }: QueryResult, call: Call): Pick<QueryResult, "value" | "warnings"> {
+  if (value.type === "vector") {
+    const { items: samples, warnings: own } = limited(value.samples, call);
+    return { value: { ...value, samples }, warnings: [...warnings, ...own] };
+  }
+  if (value.type !== "matrix") return { value, warnings };
+  const { items: series, warnings: own } = limited(value.series, call);
+  return { value: { ...value, series }, warnings: [...warnings, ...own] };
 }
 
 async function serveMetadata(parts: PrometheusParts, call: Call): Promise<unknown> {
   const metric = call.parameters.text("metric");
   const all = await listMetadata(await listRequest(parts, call));
   const found = [...all].filter(([name]) => metric === undefined || name === metric);
-  return success(Object.fromEntries(limited(found, call)));
+  return success(Object.fromEntries(limited(found, call).items));
 }
 
 /** Prometheus' error types. */
