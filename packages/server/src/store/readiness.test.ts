@@ -65,3 +65,30 @@ test("writers wait for a store that may recover, and fail immediately if it cann
   await assert.rejects(readiness.whenReady(AbortSignal.timeout(10)), { name: "TimeoutError" });
   await readiness.close();
 });
+
+test("a store that stays down is logged less and less often, and each new reason at once", async (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  const script = scriptedConnection();
+  script.answers = false;
+  const logged: string[] = [];
+  const warn = (_: unknown, message: string): void => void logged.push(message);
+  const readiness = new Readiness({ logger: { ...silentLogger, warn } });
+  readiness.watch({ connection: script.connection, layout: { cluster: undefined }, engine: undefined });
+  readiness.reachable();
+  const passUntil = async (pings: number): Promise<void> => {
+    while (script.pings < pings) {
+      await settled();
+      context.mock.timers.tick(1000);
+      await settled();
+    }
+  };
+  await passUntil(100);
+  const still = "the telemetry store still cannot be used";
+  assert.deepEqual(logged, ["the telemetry store cannot be used", ...Array.from({ length: 6 }, () => still)]);
+  script.answers = true;
+  while (!readiness.state().ready) await passUntil(script.pings + 1);
+  script.answers = false;
+  await passUntil(script.pings + 3);
+  assert.equal(logged[7], "the telemetry store cannot be used");
+  await readiness.close();
+});

@@ -39,6 +39,7 @@ export class Readiness {
   #ready = Promise.withResolvers<void>();
   #isReady = false;
   #reason = "The telemetry store is starting.";
+  #loggedReason: string | undefined;
   #downSinceMs = performance.now();
   #detachedParts = 0;
   #damagedReads = 0;
@@ -134,6 +135,7 @@ export class Readiness {
     if (!this.#isReady) {
       await migrate(connection.pinned(), layout, within(migrationTimeoutMs));
       this.#isReady = true;
+      this.#loggedReason = undefined;
       this.#looksUntilDamageCheck = 0;
       this.#ready.resolve();
       this.#logger.info({}, "the telemetry store is ready");
@@ -177,7 +179,11 @@ export class Readiness {
     const transient = error instanceof StoreError && error.outlook === "transient";
     // A single failed check of a working store can be a moment of load.
     if (this.#isReady && times < 2) return;
-    this.#logger.warn({ error, times }, "the telemetry store cannot be used");
+    // Checks of a store that is down follow one another every second: the log has the first, each new reason, and fewer and fewer of the rest.
+    const reason = error instanceof Error ? error.message : String(error);
+    if (reason !== this.#loggedReason) this.#logger.warn({ error, times }, "the telemetry store cannot be used");
+    else if (Number.isInteger(Math.log2(times))) this.#logger.warn({ reason, times }, "the telemetry store still cannot be used");
+    this.#loggedReason = reason;
     this.#setDown(
       transient || !(error instanceof Error) || error instanceof StoreError
         ? "The telemetry store cannot be reached."
