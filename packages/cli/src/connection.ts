@@ -123,6 +123,11 @@ export function isSameServer(left: string, right: string): boolean {
   return one === other;
 }
 
+/** Whether the address is this machine's loopback. */
+export function isOnThisMachine(url: string): boolean {
+  return ["localhost", "127.0.0.1", "[::1]"].includes(new URL(url).hostname);
+}
+
 /** The address without a slash or `/v1` at its end. Throws UsageError. */
 export function normalizeUrl(url: string): string {
   if (!URL.canParse(url) || !/^https?:/.test(url)) {

@@ -22,11 +22,11 @@ interface Finding {
 let configurations = 0;
 
 /** Runs with this configuration; its data folder and port are fresh unless it sets them. */
-async function doctor(yaml = "", env: Record<string, string> = {}) {
+async function doctor(yaml = "", env: Record<string, string> = {}, options: readonly string[] = []) {
   configurations += 1;
   const path = join(directory, `${configurations}.yaml`);
   writeFileSync(path, yaml);
-  const words = ["doctor", "--config", path, "--json"];
+  const words = ["doctor", "--config", path, "--json", ...options];
   const { code, stdout } = await runSounding(words, {
     env: { PATH: "/nowhere", SOUNDING_DATA_DIR: join(directory, `data-${configurations}`), ...env },
   });
@@ -62,6 +62,13 @@ describe("sounding doctor", () => {
     }
     assert.match(find("server")!.message, /no server runs at http:\/\/127\.0\.0\.1:1/);
     assert.ok(!readdirSync(directory).includes(`data-${configurations}`));
+  });
+
+  test("a server that --url names must respond", async () => {
+    const { code, find } = await doctor("server: { port: 0 }", {}, ["--url", "http://127.0.0.1:1"]);
+    assert.equal(code, 1);
+    assert.equal(find("server")!.status, "failed");
+    assert.equal(find("server")!.message, "no server responds at http://127.0.0.1:1");
   });
 
   test("reports every mistake in the configuration", async () => {

@@ -2,7 +2,7 @@
 import { styleText } from "node:util";
 import type { Config } from "@sounding/server";
 import { command, type CommandIo } from "../command.ts";
-import { defaultUrl, findConnection, serverOptions } from "../connection.ts";
+import { defaultUrl, findConnection, isOnThisMachine, serverOptions } from "../connection.ts";
 import { failed, ok, warning, type Finding } from "../doctor/finding.ts";
 import { checkEnginePackages } from "../doctor/engine-packages.ts";
 import { checkListening } from "../doctor/listening.ts";
@@ -47,7 +47,9 @@ findings with area, status (ok, warning or failed), message and advice.`,
     if (config !== undefined) await say(...(await checkStorage(config)));
     const connection = await findConnection(values, io);
     const url = connection.url?.value ?? addressOf(config) ?? defaultUrl;
-    const { findings: listening, runs } = await checkListening(url, config);
+    const mustRun =
+      values.url !== undefined || (connection.url !== undefined && !isOnThisMachine(connection.url.value));
+    const { findings: listening, runs } = await checkListening(url, config, mustRun);
     await say(...listening);
     if (runs) await say(...(await checkModels(url, connection.apiKey?.value, io.signal)));
     await say(...(await checkEnginePackages(config)));

@@ -70,7 +70,7 @@ export const serveCommand = command({
       // After a failure or Ctrl-C: the keys are in the database now, and the next start cannot show them.
       if (unshown !== undefined) {
         const { profile, ...firstStart } = unshown;
-        const text = renderFirstKeys(firstStart, { ...style, file: profile?.file });
+        const text = renderFirstKeys(firstStart, profile, style);
         await (json ? writeJson(io.stdout, { firstStart }) : write(io.stdout, text));
       }
     }

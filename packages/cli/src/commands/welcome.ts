@@ -1,13 +1,14 @@
 /** The message of a started server: its address, what can be used, the first keys, and three commands to try. */
 import { styleText } from "node:util";
 import type { Overview } from "@sounding/server";
+import type { ServerProfile } from "../profiles/server-profile.ts";
 
 export interface Welcome {
   readonly url: string;
   /** The secrets that the first start created. */
   readonly firstStart: FirstStart | undefined;
   /** The profile with a key of this server; undefined if there is none. */
-  readonly profile: { readonly name: string; readonly file: string | undefined } | undefined;
+  readonly profile: StoredProfile | undefined;
   readonly overview: Overview;
   /** The web console; undefined if the server has none. */
   readonly console: { readonly url: string; readonly signsIn: boolean } | undefined;
@@ -15,6 +16,8 @@ export interface Welcome {
   readonly addsTranscription: boolean;
   readonly dataDirectory: string;
 }
+
+type StoredProfile = Pick<ServerProfile, "name" | "file" | "kept">;
 
 interface FirstStart {
   readonly organization: string;
@@ -42,8 +45,7 @@ export function renderWelcome(welcome: Welcome, style: Style): string {
     `npx sounding speak "Hello from Sounding." --output hello.mp3${option}`,
     `npx sounding demo${option} && npx sounding traces --project demo${option}`,
   ];
-  const keys =
-    firstStart === undefined ? laterKeys(profile) : renderFirstKeys(firstStart, { ...style, file: profile?.file });
+  const keys = firstStart === undefined ? laterKeys(profile) : renderFirstKeys(firstStart, profile, style);
   return [
     "",
     `  ${paint("bold", "Sounding")} is running at ${paint("cyan", url)}`,
@@ -141,8 +143,10 @@ function laterKeys(profile: Welcome["profile"]): string {
 /** The keys, which nothing shows again. */
 export function renderFirstKeys(
   { key, operatorKey }: FirstStart,
-  { colors, showPath, file }: Style & { readonly file: string | undefined },
+  profile: StoredProfile | undefined,
+  { colors, showPath }: Style,
 ): string {
+  const { file, kept } = profile ?? {};
   const paint = painter(colors);
   const row = (name: string, value: string): string => `  ${name.padEnd(nameWidth)}${value}\n`;
   const note =
@@ -151,6 +155,9 @@ export function renderFirstKeys(
     row("API key", paint("bold", key)),
     operatorKey === undefined ? "" : row("operator key", operatorKey),
     `  ${paint("dim", note)}\n`,
+    kept === undefined
+      ? ""
+      : `  ${paint("dim", `The keys stored before for this address are in the profile ${kept}.`)}\n`,
   ].join("");
 }
 

@@ -9,8 +9,11 @@ export interface Listening {
   readonly runs: boolean;
 }
 
-/** Checks the address that calls are sent to and, if no server runs there, the configured ports. */
-export async function checkListening(url: string, config: Config | undefined): Promise<Listening> {
+/**
+ * Checks the address that calls are sent to and, if no server runs there, the configured ports.
+ * @param mustRun whether a server that does not respond is a fault, and not one to be started here
+ */
+export async function checkListening(url: string, config: Config | undefined, mustRun: boolean): Promise<Listening> {
   const ready = await readHttp(`${url}/readyz`);
   const health = healthOf(ready?.json);
   if (health !== undefined) return { findings: [readiness(url, health)], runs: true };
@@ -18,6 +21,9 @@ export async function checkListening(url: string, config: Config | undefined): P
   if (ready !== undefined) {
     const advice = "Set the server's address in SOUNDING_BASE_URL or --url.";
     findings.push(failed("server", `a server other than Sounding responds at ${url}`, advice));
+  } else if (mustRun) {
+    const advice = "Check the address, and that the server runs and can be reached from this machine.";
+    findings.push(failed("server", `no server responds at ${url}`, advice));
   } else findings.push(ok("server", `no server runs at ${url}; start one with \`sounding serve\``));
   if (config !== undefined) findings.push(...(await checkPorts(config)));
   return { findings, runs: false };

@@ -182,7 +182,8 @@ export class Readiness {
     // Checks of a store that is down follow one another every second: the log has the first, each new reason, and fewer and fewer of the rest.
     const reason = error instanceof Error ? error.message : String(error);
     if (reason !== this.#loggedReason) this.#logger.warn({ error, times }, "the telemetry store cannot be used");
-    else if (Number.isInteger(Math.log2(times))) this.#logger.warn({ reason, times }, "the telemetry store still cannot be used");
+    else if (Number.isInteger(Math.log2(times)))
+      this.#logger.warn({ reason, times }, "the telemetry store still cannot be used");
     this.#loggedReason = reason;
     this.#setDown(
       transient || !(error instanceof Error) || error instanceof StoreError
