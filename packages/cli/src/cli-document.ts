@@ -24,7 +24,8 @@ Commands that call a server take its address and the key from the first of these
 3. a profile: the one that \`SOUNDING_PROFILE\` names, otherwise \`default\`.
 
 Profiles are in \`~/.config/sounding/profiles.json\` (\`XDG_CONFIG_HOME\` is respected), which only you can read.
-\`sounding login\` stores one, and so does the first start of a server. A profile's keys are sent only to the profile's server:
+\`sounding login\` stores one, and so does the first start of a server; keys stored before for the same address then move to
+the profile \`default-2\`. A profile's keys are sent only to the profile's server:
 with another address, use another profile or give the key too. \`sounding whoami\` shows what a command would use.
 
 The administration commands \`org\`, \`project\` and \`key\` call the same server, with the profile's operator key. With \`--local\` or

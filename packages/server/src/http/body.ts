@@ -4,7 +4,7 @@ import type { Operation } from "../api/operation.ts";
 import { showValue } from "../api/validate.ts";
 import { AppError } from "../errors.ts";
 import { type BodyLimits, collectBody } from "./collect-body.ts";
-import { decompress } from "./decompress.ts";
+import { codings, decompress, isCoding } from "./decompress.ts";
 import { parseJson } from "./parse-json.ts";
 import { decompressSnappy } from "./snappy.ts";
 
@@ -75,24 +75,26 @@ export function contentEncoding(request: IncomingMessage): string {
 /** The body's bytes, decompressed. */
 function readBody(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
   const encoding = contentEncoding(request);
-  if (encoding !== "identity" && encoding !== "gzip") throw unknownEncoding(encoding, "gzip");
-  const collected = collectDeclared(request, limits);
-  if (encoding === "identity") return collected;
-  return collected.then(async (bytes) => release(bytes, limits, await decompress(bytes, limits)));
+  if (encoding === "identity") return collectDeclared(request, limits);
+  if (!isCoding(encoding)) throw unknownEncoding(encoding, codings);
+  return collectDeclared(request, limits).then(async (bytes) =>
+    release(bytes, limits, await decompress(bytes, limits, encoding)),
+  );
 }
 
 /** The bytes of a body that is always compressed by Snappy, also if no header says so. */
 async function readSnappyBody(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
   const encoding = contentEncoding(request);
-  if (encoding !== "identity" && encoding !== "snappy") throw unknownEncoding(encoding, "snappy");
+  if (encoding !== "identity" && encoding !== "snappy") throw unknownEncoding(encoding, ["snappy"]);
   const bytes = await collectDeclared(request, limits);
   return release(bytes, limits, await decompressSnappy(bytes, limits));
 }
 
-function unknownEncoding(encoding: string, expected: string): AppError {
+function unknownEncoding(encoding: string, expected: readonly string[]): AppError {
+  const allowed = expected.map((each) => `"${each}"`).join(", ");
   return new AppError(
     "unsupported_media_type",
-    `Content-Encoding is ${showValue(encoding)}; expected "${expected}" or "identity".`,
+    `Content-Encoding is ${showValue(encoding)}; expected ${allowed} or "identity".`,
     { param: "content-encoding" },
   );
 }

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { connect, type ClientHttp2Session } from "node:http2";
 import { type AddressInfo, connect as tcpConnect, createServer, type Socket } from "node:net";
 import { describe, test } from "node:test";
-import { gzipSync } from "node:zlib";
+import { deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { AppError } from "../../src/errors.ts";
 import { OpenRequests } from "../../src/http/open-requests.ts";
 import { testSecret } from "../support/test-http.ts";
@@ -108,7 +108,11 @@ describe("a call", () => {
     const headers = { "grpc-encoding": "gzip" };
     assert.equal((await calls.call(traces, frame(gzipSync(span()), 1), headers)).status, "0");
     assert.equal((await calls.call(traces, frame(span(), 0), headers)).status, "0");
-    assert.equal(calls.server.store.rows("spans").length, 2);
+    const others = { deflate: deflateSync(span()), zstd: zstdCompressSync(span()) };
+    for (const [encoding, bytes] of Object.entries(others)) {
+      assert.equal((await calls.call(traces, frame(bytes, 1), { "grpc-encoding": encoding })).status, "0", encoding);
+    }
+    assert.equal(calls.server.store.rows("spans").length, 4);
   });
 
   test("may have the key as the password of Basic authentication", async () => {
@@ -199,7 +203,7 @@ describe("a call is refused", () => {
       "12",
       traces,
       frame(new Uint8Array(), 1),
-      { "grpc-encoding": "zstd" },
+      { "grpc-encoding": "snappy" },
     ],
     ["as an invalid argument with malformed bytes", "3", traces, frame(Buffer.from([7]))],
     ["as an invalid argument with a cut message", "3", traces, frame(span()).subarray(0, 20)],

@@ -1,7 +1,8 @@
 /** OTLP/HTTP from outside: content types, compression, limits, partial success, and errors in the protocol's own form. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { gzipSync } from "node:zlib";
+import { buffer } from "node:stream/consumers";
+import { constants, createZstdCompress, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { AppError } from "../../src/errors.ts";
 import { testKey } from "../support/test-key.ts";
 import { logRequest, metricRequest, spanRequest } from "./example-requests.ts";
@@ -22,12 +23,20 @@ async function body(response: Response): Promise<Uint8Array> {
   return new Uint8Array(await response.arrayBuffer());
 }
 
+/** A body as senders compress it. */
+const compressors = {
+  gzip: (bytes: Uint8Array) => gzipSync(bytes),
+  deflate: (bytes: Uint8Array) => deflateSync(bytes),
+  zstd: (bytes: Uint8Array) => zstdCompressSync(bytes),
+};
+const codings = ["identity", "gzip", "deflate", "zstd"] as const;
+
 for (const [signal, { type, make, table }] of Object.entries(requests)) {
   describe(`POST /v1/${signal}`, () => {
-    for (const compressed of [false, true]) {
-      const headers: Record<string, string> = compressed ? { "content-encoding": "gzip" } : {};
-      const pack = (bytes: Uint8Array) => (compressed ? gzipSync(bytes) : bytes);
-      const how = compressed ? "with gzip" : "plain";
+    for (const coding of codings) {
+      const headers: Record<string, string> = coding === "identity" ? {} : { "content-encoding": coding };
+      const pack = (bytes: Uint8Array) => (coding === "identity" ? bytes : compressors[coding](bytes));
+      const how = coding === "identity" ? "plain" : `with ${coding}`;
 
       test(`accepts protobuf ${how} and answers with no bytes`, async () => {
         await using server = await startOtlp();
@@ -186,11 +195,28 @@ describe("an error", () => {
     assert.equal(brotli.status, 415);
   });
 
-  test("of garbled gzip is a 400", async () => {
+  test("of a garbled or cut compressed body is a 400", async () => {
     await using server = await startOtlp();
-    const response = await server.post("/v1/logs", "not gzip", { "content-encoding": "gzip" });
+    const bytes = encode("ExportLogsServiceRequest", logRequest({}));
+    for (const [coding, compress] of Object.entries(compressors)) {
+      const compressed = compress(bytes);
+      for (const sent of ["not compressed", compressed.subarray(0, compressed.length - 6), compressed.subarray(0, 3)]) {
+        const response = await server.post("/v1/logs", sent, { "content-encoding": coding });
+        assert.equal(response.status, 400, coding);
+        const { code, message } = await statuses(response);
+        assert.equal(code, 3);
+        assert.match(message, new RegExp(`not valid ${coding}`));
+      }
+    }
+    assert.deepEqual(server.store.batches, []);
+  });
+
+  test("of zstd that wants more memory for its window than decoders should have is a 400", async () => {
+    await using server = await startOtlp();
+    const stream = createZstdCompress({ params: { [constants.ZSTD_c_windowLog]: 27 } });
+    stream.end(Buffer.alloc(1_000_000));
+    const response = await server.post("/v1/logs", await buffer(stream), { "content-encoding": "zstd" });
     assert.equal(response.status, 400);
-    assert.equal((await statuses(response)).code, 3);
   });
 
   test("inside the server reveals no internals", async () => {
@@ -218,19 +244,22 @@ describe("the size limit", () => {
 
   test("applies after decompression, to small and to large bodies", async () => {
     await using server = await startOtlp({ limitBytes: 400_000 });
-    const small = await server.post("/v1/logs", gzipSync(large), { "content-encoding": "gzip" });
-    assert.equal(small.status, 413);
-    const bomb = gzipSync(Buffer.alloc(200_000_000));
-    const response = await server.post("/v1/logs", bomb, { "content-encoding": "gzip" });
-    assert.equal(response.status, 413);
+    for (const [coding, compress] of Object.entries(compressors)) {
+      for (const sent of [compress(large), compress(Buffer.alloc(200_000_000))]) {
+        const response = await server.post("/v1/logs", sent, { "content-encoding": coding });
+        assert.equal(response.status, 413, coding);
+      }
+    }
     assert.deepEqual(server.store.batches, []);
   });
 
   test("admits bodies just below it", async () => {
     await using server = await startOtlp({ limitBytes: large.length });
     assert.equal((await server.post("/v1/logs", large)).status, 200);
-    assert.equal((await server.post("/v1/logs", gzipSync(large), { "content-encoding": "gzip" })).status, 200);
-    assert.equal(server.store.rows("logs").length, 2);
+    for (const [coding, compress] of Object.entries(compressors)) {
+      assert.equal((await server.post("/v1/logs", compress(large), { "content-encoding": coding })).status, 200);
+    }
+    assert.equal(server.store.rows("logs").length, 4);
   });
 });
 

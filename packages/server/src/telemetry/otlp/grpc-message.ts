@@ -2,12 +2,13 @@
 import { constants, type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import { AppError, toErrorBody } from "../../errors.ts";
 import { type BodyLimits, collectBody } from "../../http/collect-body.ts";
-import { decompress } from "../../http/decompress.ts";
+import { codings, decompress, isCoding } from "../../http/decompress.ts";
 import { rpcCodeOf, rpcCodes, writeStatus } from "./export-result.ts";
 
 export const grpcContentType = "application/grpc+proto";
 /** One byte for the compression flag, and four for the message's length. */
 const prefixBytes = 5;
+const acceptedEncodings = ["identity", ...codings].join(",");
 
 /** The message of a unary call. @throws AppError unsupported_media_type, payload_too_large, invalid_request or client_closed */
 export async function readMessage(
@@ -16,10 +17,11 @@ export async function readMessage(
   limits: BodyLimits,
 ): Promise<Buffer> {
   const encoding = headers["grpc-encoding"] ?? "identity";
-  if (encoding !== "identity" && encoding !== "gzip") {
+  if (encoding !== "identity" && !isCoding(encoding)) {
+    const allowed = codings.map((each) => `"${each}"`).join(", ");
     throw new AppError(
       "unsupported_media_type",
-      `grpc-encoding is "${String(encoding)}"; expected "gzip" or "identity".`,
+      `grpc-encoding is "${String(encoding)}"; expected ${allowed} or "identity".`,
     );
   }
   const bytes = await collectBody(stream, limits, { frameBytes: prefixBytes });
@@ -36,8 +38,8 @@ export async function readMessage(
     case 0:
       return message;
     case 1:
-      if (encoding === "gzip") {
-        const whole = await decompress(message, limits);
+      if (encoding !== "identity") {
+        const whole = await decompress(message, limits, encoding);
         limits.charge.remove(bytes.length);
         return whole;
       }
@@ -55,7 +57,7 @@ export function isGrpc(headers: IncomingHttpHeaders): boolean {
 export function replyMessage(stream: ServerHttp2Stream, message: Uint8Array): void {
   if (stream.destroyed || stream.closed) return;
   stream.respond(
-    { ":status": 200, "content-type": grpcContentType, "grpc-accept-encoding": "identity,gzip" },
+    { ":status": 200, "content-type": grpcContentType, "grpc-accept-encoding": acceptedEncodings },
     { waitForTrailers: true },
   );
   stream.once("wantTrailers", () => stream.sendTrailers({ "grpc-status": "0" }));
@@ -71,7 +73,7 @@ export function replyGrpcError(stream: ServerHttp2Stream, error: AppError): void
   const headers: OutgoingHttpHeaders = {
     ":status": 200,
     "content-type": grpcContentType,
-    "grpc-accept-encoding": "identity,gzip",
+    "grpc-accept-encoding": acceptedEncodings,
     "grpc-status": String(grpcCodeOf(error)),
     "grpc-message": percentEncoded(error.message),
     "grpc-status-details-bin": Buffer.from(writeStatus(error, "protobuf")).toString("base64"),
