@@ -88,6 +88,13 @@ export class CallLifetime {
     if (code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_BODY_TIMEOUT") {
       return new TimeoutError("The server sent nothing for longer than the timeout of this runtime's `fetch`.", error);
     }
+    // OpenSSL's own text names a function and a line.
+    if (code === "ERR_SSL_WRONG_VERSION_NUMBER") {
+      return new ConnectionError(
+        "The connection failed: the server's port does not speak TLS. Use http:// instead of https://.",
+        error,
+      );
+    }
     return new ConnectionError(`The connection failed: ${message}`, error);
   }
 

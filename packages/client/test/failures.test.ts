@@ -173,6 +173,11 @@ describe("a connection that fails", () => {
     });
   });
 
+  test("with TLS to a port that speaks HTTP says so", async () => {
+    const client = new AsyncSounding({ apiKey: "sk", baseUrl: server.url.replace("http:", "https:"), maxRetries: 0 });
+    await assert.rejects(client.models.list(), { name: "ConnectionError", message: /Use http:\/\/ instead/ });
+  });
+
   test("in a web page of another origin says how to allow that origin", async (context) => {
     Object.assign(globalThis, { location: { origin: "https://app.example" } });
     context.after(() => Reflect.deleteProperty(globalThis, "location"));

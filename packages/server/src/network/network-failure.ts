@@ -40,6 +40,8 @@ export function networkFailure(error: unknown, url: string, proxy: string | unde
     case "ETIMEDOUT":
       return { what: `${place} does not accept a connection in time (timeout, ${code})`, passing: true };
   }
+  if (code === "ERR_SSL_WRONG_VERSION_NUMBER")
+    return lasting(`${place} does not speak TLS; it may need http:// instead of https://`);
   if (tlsCode.test(code))
     return lasting(
       `the TLS connection to ${host}${via} failed: ${firstLine(text)} (${code}). If your network inspects TLS, set NODE_EXTRA_CA_CERTS to its certificate`,

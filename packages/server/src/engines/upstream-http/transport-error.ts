@@ -12,6 +12,8 @@ const messages: Readonly<Record<string, string>> = {
   ENETUNREACH: "The engine could not be reached: there is no route to its network.",
   ECONNRESET: "The engine reset the connection.",
   EPIPE: "The engine reset the connection.",
+  ERR_SSL_WRONG_VERSION_NUMBER:
+    "The engine's port does not speak TLS; its base_url may need http:// instead of https://.",
   UND_ERR_SOCKET: "The engine closed the connection before its response was complete.",
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "The engine's response was shorter or longer than its declared length.",
   UND_ERR_HEADERS_OVERFLOW: "The engine's response had too many headers.",
