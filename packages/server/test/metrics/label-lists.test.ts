@@ -38,6 +38,17 @@ const examples: readonly SeriesRow[] = [
     attributes: { "gen_ai.request.model": "gpt", "gen_ai.operation.name": "chat", "gen_ai.token.type": "input" },
     points: [{ timeMs: nowMs, count: 1, sum: 5, bounds: [1], counts: [0, 1] }],
   },
+  ...(["default", "q"] as const).map((project): SeriesRow => ({
+    metric: "work",
+    type: "histogram",
+    project,
+    attributes: { le: "own", where: project },
+    points: [
+      { timeMs: nowMs - 10_000, count: 1, sum: 1, bounds: [1], counts: [1, 0] },
+      { timeMs: nowMs, count: 1, sum: 1, bounds: project === "q" ? [7.5] : [0.25, 1], counts: [1, 0, 0] },
+    ],
+  })),
+  { metric: "lag", type: "summary", points: [{ timeMs: nowMs, count: 1, sum: 1, quantiles: { 0.5: 1, 0.99: 2 } }] },
 ];
 
 const selectors = [
@@ -49,6 +60,11 @@ const selectors = [
   ['{__name__=~"m.*",exported_job="j"}', "joined"],
   ['{model_key="gpt"}'],
   ['{project_name="q"}'],
+  ['{le="0.25"}'],
+  ['{le="",project_name="q"}'],
+  ['{quantile!=""}'],
+  ['{__name__=~"work.*"}'],
+  ['{__name__=~"inference_duration_seconds.*"}'],
   ["absent"],
 ];
 
@@ -88,6 +104,24 @@ describe("the lists of label names and values", { timeout: 120_000 }, () => {
       }
     });
   }
+
+  test("have the labels of buckets and quantiles, also of those in the points of one project only", async () => {
+    assert.deepEqual(await listOf("label/le/values", ["work_bucket"]), ["+Inf", "0.25", "1", "7.5"]);
+    assert.deepEqual(await listOf("label/le/values", ["work_bucket"], "org_a:q"), ["+Inf", "1", "7.5"]);
+    assert.deepEqual(await listOf("label/le/values", ["work_count"]), ["own"]);
+    assert.deepEqual(await listOf("label/quantile/values", []), ["0.5", "0.99"]);
+    const buckets = await listOf<Record<string, string>>("series", ['{__name__="work_bucket",where="q"}']);
+    assert.deepEqual(
+      new Set(buckets.map(({ exported_le, le }) => `${exported_le} ${le}`)),
+      new Set(["own +Inf", "own 1", "own 7.5"]),
+    );
+  });
+
+  test("name every part of the metrics over spans that a selector finds", async () => {
+    const names = await listOf<string>("label/__name__/values", ['{project_name="default",service_name="spans"}']);
+    for (const part of ["bucket", "sum", "count"])
+      assert.ok(names.includes(`inference_duration_seconds_${part}`), part);
+  });
 
   test("have nothing of other organizations, nor of other projects for a key that is bound to one", async () => {
     assert.deepEqual(await listOf("label/http_route/values", [], "org_b"), ["/secret"]);

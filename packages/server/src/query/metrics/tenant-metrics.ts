@@ -18,6 +18,7 @@ import type { LabelMatcher } from "../../languages/promql/syntax/ast.ts";
 import type { ExemplarRequest, ExemplarSeries } from "./exemplar.ts";
 import { otlpExemplars } from "./otlp-series/otlp-exemplars.ts";
 import { semconvNames, withSpanMetric } from "./otlp-series/semconv-mapping.ts";
+import { listedLabelSets } from "./otlp-series/listed-label-sets.ts";
 import { readCatalog, seriesNames } from "./otlp-series/otlp-catalog.ts";
 import type { OtlpMetric, OtlpSeriesName } from "./otlp-series/otlp-metric.ts";
 import { otlpLabelSets, selectOtlpSeries } from "./otlp-series/otlp-series.ts";
@@ -211,7 +212,7 @@ async function labelSets(
   const [ofSpans, sent, info] = await Promise.all([
     spanLabelSets(ofSpanNames, request, options),
     wanted === undefined
-      ? otlpLabelSets({ ...request, names }, options)
+      ? listedLabelSets({ ...request, names }, options)
       : wantedLabelSets({ ...request, wanted, names }, options),
     selectsInfo ? targetInfoLabels(request, options) : [],
   ]);
@@ -223,8 +224,9 @@ async function labelSets(
   return [...found.values()];
 }
 
-/** The parts of a histogram have the same labels, except that buckets have `le`. */
+/** The parts of a histogram have the same labels, except for their names, and that buckets have `le`. */
 function oneNameEach(named: readonly SpanSeriesName[], { names, values }: WantedLabels): readonly SpanSeriesName[] {
+  if (values.has("__name__")) return named;
   const needsBuckets = names || values.has("le");
   const chosen = new Map<string, SpanSeriesName>();
   for (const each of named) {

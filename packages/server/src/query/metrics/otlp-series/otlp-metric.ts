@@ -25,6 +25,12 @@ export interface OtlpSeriesName {
   readonly mapping?: SemconvMapping;
 }
 
+/** The label that a name's series have in addition; undefined for series without one. */
+export function partLabelOf({ part }: OtlpSeriesName): "le" | "quantile" | undefined {
+  if (part === "bucket") return "le";
+  return part === "quantile" ? "quantile" : undefined;
+}
+
 export type SeriesLabels = ReadonlyMap<string, string>;
 
 /** How a pushed series appears under the name of a metric over spans. */

@@ -85,12 +85,13 @@ export async function selectOtlpSeries(request: OtlpRequest, query: OtlpQuery): 
 /** Label sets of described series, which queries share, by name. */
 const labelSets = new WeakMap<DescribedSeries, Map<string, Labels>>();
 
-/** @param part the label of a histogram's or a summary's part, which an attribute of the same name gives way to */
-function labelsOf({ name }: OtlpSeriesName, series: DescribedSeries, part?: [label: string, value: string]): Labels {
-  if (part !== undefined) {
-    const others = [...series.labels].map(([label, value]) => [label === part[0] ? `exported_${label}` : label, value]);
-    return labelsFrom([...(others as [string, string][]), part, ["__name__", name]]);
-  }
+/** @param part the label of a histogram's or a summary's part */
+export function labelsOf(
+  { name }: OtlpSeriesName,
+  series: DescribedSeries,
+  part?: [label: string, value: string],
+): Labels {
+  if (part !== undefined) return labelsFrom([...series.labels, part, ["__name__", name]]);
   let known = labelSets.get(series);
   if (known === undefined) labelSets.set(series, (known = new Map()));
   let labels = known.get(name);
@@ -190,7 +191,7 @@ function parted(
   return [...new Set(points.flatMap(values))].sort((left, right) => left - right);
 }
 
-/** The label sets of the names' series, whether or not they have points in the range. */
+/** The label sets of the names' series without the labels of parts, whether or not they have points in the range. */
 export async function otlpLabelSets(request: OtlpRequest, query: OtlpQuery): Promise<Labels[]> {
   if (request.names.length === 0) return [];
   const { yieldBudget } = request;

@@ -8,7 +8,7 @@ import { lookUpResources, type ResourceLookup } from "../../resource-lookup.ts";
 import { isMatchedBy } from "../label-matching.ts";
 import { seenSinceCondition, seenSinceDay } from "./otlp-catalog.ts";
 import { otlpLabels, type OtlpSeriesRow } from "./otlp-labels.ts";
-import type { OtlpMetric, OtlpSeriesName } from "./otlp-metric.ts";
+import { partLabelOf, type OtlpMetric, type OtlpSeriesName } from "./otlp-metric.ts";
 import { remembered } from "./remembered-descriptions.ts";
 import { semconvLabels } from "./semconv-mapping.ts";
 import { listsThatFit } from "./statement-lists.ts";
@@ -182,6 +182,14 @@ function describe(row: SeriesRow, descriptions: ResourceLookup): DescribedSeries
   };
 }
 
-function underName(series: DescribedSeries, { mapping }: OtlpSeriesName): DescribedSeries {
-  return mapping === undefined ? series : { ...series, labels: semconvLabels(series.labels, mapping) };
+/** The series as it is under the name; an attribute of the same name gives way to the label of a part. */
+function underName(series: DescribedSeries, name: OtlpSeriesName): DescribedSeries {
+  const { mapping } = name;
+  const mapped = mapping === undefined ? series : { ...series, labels: semconvLabels(series.labels, mapping) };
+  const label = partLabelOf(name);
+  if (label === undefined || !mapped.labels.has(label)) return mapped;
+  const labels = [...mapped.labels].map(
+    ([each, value]) => [each === label ? `exported_${label}` : each, value] as const,
+  );
+  return { ...mapped, labels: new Map(labels) };
 }

@@ -7,7 +7,10 @@ import { allOf, projectCondition } from "../../conditions.ts";
 import { lookUpResources } from "../../resource-lookup.ts";
 import { isMatchedBy } from "../label-matching.ts";
 import { seenSinceCondition } from "./otlp-catalog.ts";
+import { listedLabelSets } from "./listed-label-sets.ts";
+import { partLabelOf, type OtlpSeriesName } from "./otlp-metric.ts";
 import { isOwnLabel, otlpLabels, type OtlpSeriesRow } from "./otlp-labels.ts";
+import { labelsOf } from "./otlp-series.ts";
 import { labelName } from "./prometheus-names.ts";
 import { findSeries, partLabels, seriesCost, type OtlpQuery, type OtlpRequest } from "./series-lookup.ts";
 import { needsAttributes, wantedColumns, withSources, type WantedLabels } from "./wanted-labels.ts";
@@ -25,13 +28,36 @@ const maximumCombinations = inputLimit({
 /** Label sets that together have every wanted name and value of the series that match. */
 export async function wantedLabelSets(request: WantedRequest, query: OtlpQuery): Promise<Labels[]> {
   const { names, wanted, yieldBudget } = request;
+  const isWantedPart = (name: OtlpSeriesName): boolean => {
+    const label = partLabelOf(name);
+    // An attribute of that name gives way.
+    return label !== undefined && (wanted.values.has(label) || wanted.values.has(`exported_${label}`));
+  };
+  const wantedParts = names.filter(isWantedPart);
+  const others = wantedParts.length === 0 ? names : names.filter((name) => !isWantedPart(name));
+  const sets = await setsWithoutParts({ ...request, names: others }, query);
+  if (wantedParts.length === 0) return sets;
+  // Values of `le` and `quantile` are only in the points. Series without such a label may have an attribute of that name.
+  const listed = await listedLabelSets({ ...request, columns: undefined, names: wantedParts }, query);
+  const matchers = request.matchers.filter(({ name }) => name === "le" || name === "quantile");
+  for (const labels of sets) {
+    if (await isMatchedBy(labels, matchers, yieldBudget)) listed.push(labels);
+    if (yieldBudget.spend(1)) await yieldBudget.yield();
+  }
+  return listed;
+}
+
+async function setsWithoutParts(request: WantedRequest, query: OtlpQuery): Promise<Labels[]> {
+  const { names, wanted, yieldBudget } = request;
   if (names.length === 0) return [];
   const isNamed = wanted.values.has("__name__") || request.matchers.some(({ name }) => name === "__name__");
   const hasMapping = names.some(({ mapping }) => mapping !== undefined);
   const complete = hasMapping ? withSources(wanted) : wanted;
   const attributeNames = needsAttributes(complete) ? await readAttributeNames(request, query) : [];
-  // Without a matcher on the name, only metrics that appear as metrics over spans are looked at one by one.
-  const single = isNamed ? names : names.filter(({ mapping }) => mapping !== undefined);
+  // Without a matcher on the name, only metrics that appear as metrics over spans are looked at one by one, and parts with a label.
+  const isSingle = (name: OtlpSeriesName): boolean =>
+    name.mapping !== undefined || (wanted.names && partLabelOf(name) !== undefined);
+  const single = isNamed ? names : names.filter(isSingle);
   const sets: Labels[] = [];
   // Without a selector, `target_info` is listed too, and has every process.
   const choice = { attributeNames, withResources: request.matchers.length > 0 };
@@ -39,7 +65,8 @@ export async function wantedLabelSets(request: WantedRequest, query: OtlpQuery):
   for (const { name, series } of single.length === 0
     ? []
     : await findSeries({ ...request, names: single, columns }, query)) {
-    sets.push(labelsFrom([...series.labels, ["__name__", name.name]]));
+    const part = wanted.names ? partLabelOf(name) : undefined;
+    sets.push(labelsOf(name, series, part && [part, anyValue]));
     if (yieldBudget.spend(seriesCost)) await yieldBudget.yield();
   }
   if (isNamed) return sets;
@@ -91,14 +118,14 @@ async function readCombinations(
   const found: Labels[] = [];
   for (const row of rows) {
     const labels = otlpLabels(row, descriptions);
-    if (await isMatchedBy(labels, ofSeries, yieldBudget)) found.push(labelsFrom([...labels, ["__name__", anyName]]));
+    if (await isMatchedBy(labels, ofSeries, yieldBudget)) found.push(labelsFrom([...labels, ["__name__", anyValue]]));
     if (yieldBudget.spend(seriesCost)) await yieldBudget.yield();
   }
   return found;
 }
 
-/** Every series has a name; which one is not read. */
-const anyName = "x";
+/** Of a label that every series has, whose values are not read. */
+const anyValue = "x";
 
 interface SoleAttribute {
   readonly label: string;

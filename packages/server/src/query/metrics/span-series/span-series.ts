@@ -234,6 +234,8 @@ export async function spanSources(
 
 type LabelSetsSelection = Pick<SelectRequest, "matchers" | "fromMs" | "toMs" | "signal" | "yieldBudget" | "charge"> & {
   readonly maxSeries: number;
+  /** Label sets may be without the labels that are not wanted, and have any value where only names are. Absent: complete ones. */
+  readonly wanted?: { readonly values: ReadonlySet<string>; readonly names: boolean } | undefined;
 };
 
 /** The distinct label sets of the series of the names, for lists of series and labels. */
@@ -244,7 +246,10 @@ export async function spanLabelSets(
 ): Promise<Labels[]> {
   const sets: Labels[] = [];
   for (const [metric, ofMetric] of byMetric(names)) {
-    const labels = seriesLabels(metric, namedLabels);
+    const all = seriesLabels(metric, namedLabels);
+    const { wanted } = request;
+    // Fewer labels are fewer rows. The matchers are part of the statement.
+    const labels = wanted === undefined || wanted.names ? all : all.filter((label) => wanted.values.has(label));
     const selected = selectSpans({ ...request, metric, project, labels, keepsDuplicates: true });
     const rows = await readLabelValues(reader, selected, request);
     for (const { name, part } of ofMetric) {
@@ -266,11 +271,13 @@ export async function spanLabelSets(
 async function readLabelValues(
   reader: TenantReader,
   selected: SelectedSpans | null,
-  { charge, maxSeries, signal }: LabelSetsSelection,
+  { charge, maxSeries, signal, wanted }: LabelSetsSelection,
 ): Promise<readonly (readonly string[])[]> {
   if (selected === null) return [];
+  const values =
+    wanted?.names === true ? sql`arrayMap(text -> if(text = '', '', 'x'), ${selected.labelList})` : selected.labelList;
   const rows = await reader.query<{ label_values: readonly string[] }>(
-    sql`SELECT DISTINCT ${selected.labelList} AS label_values FROM ${selected.rows} LIMIT ${bind.uint32(maxSeries)}`,
+    sql`SELECT DISTINCT ${values} AS label_values FROM ${selected.rows} LIMIT ${bind.uint32(maxSeries)}`,
     { signal, memory: { add: charge }, duplicates: "kept", maximumRows: maxSeries },
   );
   return rows.map(({ label_values: values }) => values);
