@@ -103,6 +103,9 @@ describe("a speech call", { timeout: 120_000 }, () => {
       "attempt remote": "STATUS_CODE_ERROR",
       "attempt flite": undefined,
     });
+    const failed = attempts.find(({ name }) => name === "attempt remote")!;
+    assert.equal(failed.status.message, "The engine is overloaded. Retry later.");
+    assert.equal(attributesOf(failed)["sounding.upstream.status_code"], "503");
     assert.deepEqual([attributesOf(call)["sounding.engine"], attributesOf(call)["sounding.attempts"]], ["flite", "2"]);
   });
 
@@ -123,7 +126,8 @@ describe("a speech call", { timeout: 120_000 }, () => {
       assert.equal((await speak(body, headers)).status, status);
       const [span] = await spansOf(client, traceId, 1);
       assert.equal(span!.status.code, "STATUS_CODE_ERROR");
-      assert.equal(attributesOf(span!)["error.type"], type);
+      const { "error.type": errorType, "sounding.upstream.status_code": upstreamStatus } = attributesOf(span!);
+      assert.deepEqual([errorType, upstreamStatus], [type, type === "overloaded" ? "503" : undefined]);
       const logs = await client.logs.query({ severity });
       const sample = logs.samples.find(({ stream }) => stream["trace_id"] === traceId)!;
       assert.match(sample.values[0]![1], message);

@@ -228,6 +228,8 @@ interface AppErrorDetails {
   readonly wireCode?: string | undefined;
   /** Additional response headers, such as those of rate limits. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** The HTTP status with which the engine refused the call. It is recorded in telemetry. */
+  readonly upstreamStatus?: number | undefined;
 }
 
 /** The only error that the server throws deliberately. Callers see `message`. */
@@ -238,6 +240,7 @@ export class AppError extends Error {
   readonly retryAfterMs: number | undefined;
   readonly wireCode: string | null;
   readonly headers: Readonly<Record<string, string>> | undefined;
+  readonly upstreamStatus: number | undefined;
 
   constructor(code: ErrorCode, message: string, details: AppErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -246,6 +249,7 @@ export class AppError extends Error {
     this.retryAfterMs = details.retryAfterMs;
     this.wireCode = details.wireCode ?? errorTable[code].code;
     this.headers = details.headers;
+    this.upstreamStatus = details.upstreamStatus;
   }
 
   get status(): number {

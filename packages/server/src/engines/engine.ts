@@ -6,7 +6,7 @@ import type { ChatCompletion, ChatCompletionChunk } from "../api/chat-answer.ts"
 import type { ChatRequest } from "../api/chat-request.ts";
 import type { AbortSource } from "../cancellation.ts";
 import type { TargetTimeouts } from "../config/engines/upstream.ts";
-import type { ErrorCode } from "../errors.ts";
+import type { AppError, ErrorCode } from "../errors.ts";
 
 /** One chat completion call on its way to an engine. */
 export interface ChatCall {
@@ -37,6 +37,8 @@ export interface Attempt {
   /** The model ID that answers carry: of an alias its model, of a fallback its own. */
   readonly modelId: string;
   readonly outcome: "ok" | ErrorCode;
+  /** Why it failed. */
+  readonly error: AppError | undefined;
   readonly startUnixMs: number;
   /** Until the answer, or until the first chunk of a stream. */
   readonly durationMs: number;

@@ -100,21 +100,22 @@ async function visitTarget<T>(
   const startUnixMs = Date.now();
   const startMs = timing.nowMs();
   const visit = new TargetCall(target, { nowMs: startMs, capability });
-  const report = (outcome: Attempt["outcome"]): void => {
+  const report = (error: AppError | undefined): void => {
     const durationMs = timing.nowMs() - startMs;
     const { engine, model } = target;
-    call.onAttempt?.({ engine, model, modelId: route.id, outcome, startUnixMs, durationMs });
+    const outcome = error?.code ?? "ok";
+    call.onAttempt?.({ engine, model, modelId: route.id, outcome, error, startUnixMs, durationMs });
   };
   try {
     const value = await open(target);
     visit.succeed(timing.nowMs());
-    report("ok");
+    report(undefined);
     return { value, visit, modelId: route.id };
   } catch (thrown) {
     const error = callError(thrown, call.cancellation ?? call.signal);
     visit.fail(timing.nowMs(), error);
     visit.leave();
-    report(error.code);
+    report(error);
     throw error;
   }
 }

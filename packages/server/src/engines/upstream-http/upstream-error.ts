@@ -111,6 +111,7 @@ function toError(complaint: ErrorDetails, circumstances: ResponseContext): AppEr
   const ours = (code: ErrorCode, message: string): AppError =>
     new AppError(code, message, {
       retryAfterMs: circumstances.retryAfterMs,
+      upstreamStatus: status,
       cause: new Error(`HTTP ${status}: ${redactText(circumstances.text.slice(0, longestMessage).toWellFormed())}`),
     });
   if (status === 401 || status === 403) return ours("upstream_failed", "The engine rejected its credentials.");
@@ -129,17 +130,19 @@ function toError(complaint: ErrorDetails, circumstances: ResponseContext): AppEr
 
 /** Status 400, 404, 413, 422 and the like: the caller can fix these, so the engine's message is passed on. */
 function callerError(complaint: ErrorDetails, status: number): AppError {
+  const upstreamStatus = status;
   const { param, code, type } = complaint;
   const message = complaint.message ?? `The engine refused the request with HTTP status ${status}.`;
   const words = `${type ?? ""} ${code ?? ""}`;
   if (/context_(?:length|size)/i.test(words) || (code === undefined && contextLength.test(message))) {
-    return new AppError("context_length_exceeded", message, { param: param ?? "messages" });
+    return new AppError("context_length_exceeded", message, { param: param ?? "messages", upstreamStatus });
   }
   if (status === 404 && /model|deployment/i.test(`${words} ${message}`) && !/support/i.test(message)) {
-    return new AppError("model_not_found", message, { param: param ?? "model" });
+    return new AppError("model_not_found", message, { param: param ?? "model", upstreamStatus });
   }
-  if (status === 413) return new AppError("payload_too_large", message, { param });
-  if (filteredContent.test(words)) return new AppError("content_filter", message, { param });
-  if (code === "unsupported_parameter") return new AppError("unsupported_parameter", message, { param });
-  return new AppError("invalid_request", message, { param, wireCode: code });
+  if (status === 413) return new AppError("payload_too_large", message, { param, upstreamStatus });
+  if (filteredContent.test(words)) return new AppError("content_filter", message, { param, upstreamStatus });
+  if (code === "unsupported_parameter")
+    return new AppError("unsupported_parameter", message, { param, upstreamStatus });
+  return new AppError("invalid_request", message, { param, wireCode: code, upstreamStatus });
 }

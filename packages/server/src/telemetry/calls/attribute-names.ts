@@ -43,6 +43,8 @@ export const sounding = {
   keyName: "sounding.key.name",
   engine: "sounding.engine",
   attempts: "sounding.attempts",
+  /** The HTTP status with which the engine refused the call. */
+  upstreamStatus: "sounding.upstream.status_code",
   /** Seconds of audio, synthesized or transcribed. */
   audioDuration: "sounding.audio.duration",
   speechCharacters: "sounding.speech.characters",

@@ -53,12 +53,13 @@ export function toCallRecords(call: FinishedCall, kind: CallKind, providerOf: Pr
       [clientAddress]: call.clientAddress,
       [sounding.engine]: engine,
       [sounding.attempts]: attempts.length > 1 ? attempts.length : undefined,
+      [sounding.upstreamStatus]: error?.upstreamStatus,
       [errorType]: error?.code,
       ...kind.attributes,
     },
   };
   return {
-    spans: [span, ...attemptSpans(attempts, { context, spanId })],
+    spans: [span, ...attemptSpans(attempts, { context, spanId, keepContent: kind.keepContent })],
     log: logOf(error, redactText(kind.subject), span),
   };
 }
@@ -80,7 +81,7 @@ const longestParameter = 200;
 /** One span per attempt, if there was more than one. Only the call itself counts as a model call. */
 function attemptSpans(
   attempts: FinishedCall["attempts"],
-  { context, spanId }: { context: TraceContext; spanId: string },
+  { context, keepContent, spanId }: { context: TraceContext; spanId: string; keepContent: boolean },
 ): CallSpan[] {
   if (attempts.length < 2) return [];
   return attempts.map((attempt, index) => ({
@@ -91,11 +92,12 @@ function attemptSpans(
     kind: "client",
     startUnixNano: toUnixNano(attempt.startUnixMs),
     endUnixNano: toUnixNano(attempt.startUnixMs + attempt.durationMs),
-    error: attempt.outcome === "ok" || attempt.outcome === "client_closed" ? undefined : attempt.outcome,
+    error: failureOf(attempt.error, keepContent),
     attributes: {
       [sounding.engine]: attempt.engine,
       [genAi.requestModel]: redactText(attempt.model),
       [sounding.attempts]: index + 1,
+      [sounding.upstreamStatus]: attempt.error?.upstreamStatus,
       [errorType]: attempt.outcome === "ok" ? undefined : attempt.outcome,
     },
   }));
@@ -117,6 +119,7 @@ function logOf(error: AppError | undefined, subject: string, span: CallSpan): Ca
       [genAi.operation]: span.attributes[genAi.operation],
       [genAi.requestModel]: span.attributes[genAi.requestModel],
       [errorType]: error.code,
+      [sounding.upstreamStatus]: error.upstreamStatus,
       "exception.type": error.code,
       "exception.message": span.error,
       [sounding.requestId]: span.attributes[sounding.requestId],
