@@ -281,15 +281,8 @@ export interface ErrorBody {
   error: { message: string; type: string; param: string | null; code: string | null };
 }
 
-export function toErrorBody(error: AppError): ErrorBody {
-  return {
-    error: {
-      message: error.message,
-      type: errorTable[error.code].type,
-      param: error.param,
-      code: error.wireCode,
-    },
-  };
+export function toErrorBody({ code, message, param, wireCode }: AppError): ErrorBody {
+  return { error: { message, type: errorTable[code].type, param, code: wireCode } };
 }
 
 /** Converts any thrown value to an AppError; an unknown error becomes `internal`, with the original as its cause. */
