@@ -2,10 +2,36 @@
 import { closestName } from "../closest-name.ts";
 
 /**
+ * What is wrong with a model ID that names no model. `visible` are the IDs that the caller may see; `absence` is why an engine that
+ * the ID names is not available.
+ */
+export function unknownModel(
+  id: string,
+  { absence, visible }: { readonly visible: readonly string[]; readonly absence: string | undefined },
+): string {
+  const shown = JSON.stringify(id);
+  const ofEngines = visible.filter((each) => each.endsWith(`/${id}`));
+  if (ofEngines.length > 1) {
+    const choice = new Intl.ListFormat("en", { type: "disjunction" }).format(
+      ofEngines.map((each) => JSON.stringify(each)),
+    );
+    return `Several engines have the model ${shown}. Name one of them: ${choice}.`;
+  }
+  return `The model ${shown} does not exist.${absence === undefined ? modelHint(id, visible) : ` ${absence}`}`;
+}
+
+/** A sentence, after a space, that leads to a model that exists. */
+export function modelHint(id: string, visible: readonly string[]): string {
+  const near = suggestModels(id, visible);
+  if (near.length > 0) return ` Did you mean ${near.map((name) => JSON.stringify(name)).join(" or ")}?`;
+  return visible.length === 0 ? " No models are available yet." : " GET /v1/models lists the available models.";
+}
+
+/**
  * At most three IDs: the same name at another engine or with a longer or shorter suffix, otherwise the closest in spelling.
  * @param candidates model IDs that the caller may see
  */
-export function suggestModels(id: string, candidates: readonly string[]): string[] {
+function suggestModels(id: string, candidates: readonly string[]): string[] {
   const wanted = lastPart(id);
   const related = candidates.filter((candidate) => {
     const name = lastPart(candidate);

@@ -15,7 +15,7 @@ import { mayCall, type ModelAccess } from "./model-access.ts";
 import { ModelIndex, type ListedModel } from "./model-index.ts";
 import { statusOf, type ModelStatus } from "./model-state.ts";
 import { toRoutedModel, type RoutedModel } from "./routed-model.ts";
-import { suggestModels } from "./near-matches.ts";
+import { modelHint, unknownModel } from "./near-matches.ts";
 import { sleep } from "../abort.ts";
 import { createRouteModel } from "./route-chat.ts";
 import { createRouteSpeech, type RoutedSpeech } from "./route-speech.ts";
@@ -276,25 +276,18 @@ class ModelRegistry implements Registry {
   }
 
   #notFound(id: string, access: ModelAccess): AppError {
-    const absence = this.#current.absenceOf(id);
-    const hint = absence === undefined ? this.#suggestion(id, access) : ` ${absence}`;
-    return new AppError("model_not_found", `The model ${JSON.stringify(id)} does not exist.${hint}`, {
+    const message = unknownModel(id, { visible: this.#visible(access), absence: this.#current.absenceOf(id) });
+    return new AppError("model_not_found", message, { param: "model" });
+  }
+
+  #notAllowed(id: string, access: ModelAccess): AppError {
+    const hint = modelHint(id, this.#visible(access));
+    return new AppError("model_not_allowed", `This organization may not call the model ${JSON.stringify(id)}.${hint}`, {
       param: "model",
     });
   }
 
-  #notAllowed(id: string, access: ModelAccess): AppError {
-    return new AppError(
-      "model_not_allowed",
-      `This organization may not call the model ${JSON.stringify(id)}.${this.#suggestion(id, access)}`,
-      { param: "model" },
-    );
-  }
-
-  #suggestion(id: string, access: ModelAccess): string {
-    const visible = this.list(access).map((model) => model.id);
-    const near = suggestModels(id, visible);
-    if (near.length > 0) return ` Did you mean ${near.map((name) => JSON.stringify(name)).join(" or ")}?`;
-    return visible.length === 0 ? " No models are available yet." : " GET /v1/models lists the available models.";
+  #visible(access: ModelAccess): readonly string[] {
+    return this.list(access).map(({ id }) => id);
   }
 }

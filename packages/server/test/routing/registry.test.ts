@@ -116,6 +116,15 @@ describe("a model ID", () => {
     });
   });
 
+  test("that several engines have must be named with its engine", async () => {
+    await using routing = await withModels({ a: ["x", "x-large"], b: ["x"] });
+    assert.throws(() => routing.chat("x"), {
+      code: "model_not_found",
+      message: 'Several engines have the model "x". Name one of them: "a/x" or "b/x".',
+    });
+    assert.throws(() => routing.registry.chat("x", { allowedModels: ["a/x"] }), { code: "model_not_allowed" });
+  });
+
   test("that is unknown gets a suggestion", async () => {
     await using routing = await withModels({ a: ["gpt-large", "gpt-small"] });
     assert.throws(() => routing.chat("gpt-lrage"), {
