@@ -143,13 +143,6 @@ describe("the models of an engine", () => {
     await engine.close();
   });
 
-  test("cannot be listed with TLS from a port that speaks HTTP, and the error says so", async () => {
-    await using upstream = await startScriptedUpstream((exchange) => exchange.answer({ data: [] }));
-    const engine = openEngine(upstream.url.replace("http:", "https:"));
-    await assert.rejects(engine.listModels(signal), { code: "upstream_failed", message: /may need http:\/\/ instead/ });
-    await engine.close();
-  });
-
   test("cannot be listed by an engine that answers nonsense, fails or does not answer", async () => {
     await using upstream = await startScriptedUpstream(async (exchange) => {
       if (exchange.index === 0) exchange.answer({ data: 5 });
