@@ -20,8 +20,8 @@ const conversation = {
 };
 
 /** Fails in the middle of a response, after everything sent so far; a reset could overtake it. */
-function breakOff(exchange: ScriptedExchange): void {
-  exchange.raw("not a chunk\r\n");
+async function breakOff(exchange: ScriptedExchange): Promise<void> {
+  await exchange.raw("not a chunk\r\n");
 }
 
 export const scriptedVendor: Script = async (exchange) => {
@@ -32,7 +32,7 @@ export const scriptedVendor: Script = async (exchange) => {
   if (exchange.path === "/v1/audio/speech") {
     exchange.begin(200, { "content-type": "audio/pcm" });
     await exchange.send(Buffer.alloc(48_000));
-    if ((exchange.json as { input: string }).input.includes("breaks off")) breakOff(exchange);
+    if ((exchange.json as { input: string }).input.includes("breaks off")) await breakOff(exchange);
     else exchange.end();
     return;
   }
@@ -63,7 +63,7 @@ export const scriptedVendor: Script = async (exchange) => {
   ]) {
     await exchange.send(`data: ${JSON.stringify({ ...head, object, choices })}\n\n`);
     if (request.user === "breaks off") {
-      breakOff(exchange);
+      await breakOff(exchange);
       return;
     }
   }

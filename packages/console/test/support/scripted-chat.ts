@@ -57,7 +57,7 @@ const answers: Readonly<Record<string, Answer>> = {
   break: async (exchange) => {
     exchange.beginEvents();
     await exchange.sendEvents(delta({ role: "assistant", content: "Half of an" }));
-    exchange.raw("not a chunk\r\n");
+    await exchange.raw("not a chunk\r\n");
   },
   refuse: (exchange) =>
     exchange.answer({ error: { message: "Slow down.", code: "rate_limit_exceeded" } }, 429, { "retry-after": "20" }),

@@ -69,6 +69,24 @@ describe("speech from an OpenAI-compatible server", () => {
     });
   });
 
+  test("is read whole if its body, or a chunk of it, arrives in several reads", async () => {
+    const pcm = ramp(1_000);
+    const halves = [pcm.subarray(0, 999), pcm.subarray(999)];
+    await using remote = await engineAt(async (exchange) => {
+      if (exchange.index === 0) {
+        exchange.begin(200, { "content-type": "audio/pcm", "content-length": String(pcm.length) });
+        await exchange.drip(halves);
+        exchange.end();
+        return;
+      }
+      // One chunk of HTTP in two segments.
+      exchange.begin(200, { "content-type": "audio/pcm" });
+      for (const bytes of [`${pcm.length.toString(16)}\r\n`, ...halves, "\r\n0\r\n\r\n"]) await exchange.raw(bytes);
+    });
+    for (let call = 0; call < 2; call += 1)
+      assert.equal(samplesOf(await Array.fromAsync(remote.speak("Hello."))).length, 1_000);
+  });
+
   test("may be returned as WAV, or at the rate in a header", async () => {
     const encoder = await createEncoder({ format: "wav", sampleRate: 22_050, stream: false });
     encoder.push(new Float32Array(50).fill(0.25));

@@ -121,9 +121,13 @@ export class ScriptedExchange {
     return sent;
   }
 
-  /** Bypasses HTTP's framing, for answers that are not HTTP. */
-  raw(bytes: string | Uint8Array): void {
-    this.#response.socket?.write(bytes);
+  /** Bypasses HTTP's framing, for answers that are not HTTP. Resolves when the bytes were sent. */
+  async raw(bytes: string | Uint8Array): Promise<void> {
+    const { socket } = this.#response;
+    if (socket === null) return;
+    await new Promise<void>((resolve) => {
+      socket.write(bytes, () => setImmediate(resolve));
+    });
   }
 
   end(): void {

@@ -21,6 +21,7 @@ import { startScriptedUpstream, type Script, type ScriptedExchange } from "../su
 import { readFrames } from "../support/test-chat.ts";
 import { formOf, startTestTranscription, toneFile } from "../support/test-transcription.ts";
 
+const manyWords = Array.from({ length: 200_000 }, () => ({ word: "a" }));
 const recording = recordedAudio(sine(440, 16_000, 2), 16_000);
 
 interface RemoteCall extends Partial<TranscriptionCall> {
@@ -219,6 +220,17 @@ describe("a batch answer", () => {
     );
   });
 
+  test("may have as many parts without times as its recording is long, and times that are no numbers", async () => {
+    const segments = Array.from({ length: 1_100 }, (_, index) => ({
+      text: "a",
+      start: index === 1_099 ? 1e308 : undefined,
+    }));
+    await using remote = await engineAt((exchange) => exchange.answer({ text: "a", segments }));
+    const read = (await Array.fromAsync(remote.transcribe())) as TranscribedSegment[];
+    assert.equal(read.length, 1_100);
+    assert.ok(read.every(({ startMs, endMs }) => startMs >= 0 && startMs <= endMs && endMs <= 2_000));
+  });
+
   test("of a model without times is one segment over the whole recording", async () => {
     await using remote = await engineAt((exchange) => exchange.answer({ text: "Hello.", usage: { type: "tokens" } }));
     const [only, ...more] = await Array.fromAsync(remote.transcribe({ model: "gpt-4o-mini-transcribe" }));
@@ -376,6 +388,11 @@ describe("a server that fails", () => {
     ["an answer that is no JSON", (e) => e.answer("{"), "upstream_failed"],
     ["an answer of another kind", (e) => e.answer({ choices: [] }), "upstream_failed"],
     ["an answer without the words", (e) => e.answer({ text: "Hi." }), "upstream_failed", { words: true }],
+    [
+      "an answer with more words than anyone can say",
+      (e) => e.answer({ text: "a", words: manyWords }),
+      "upstream_failed",
+    ],
     ["silence", (e) => e.stall(), "upstream_timeout"],
     ["a reset", (e) => e.cut(), "upstream_failed"],
   ];

@@ -34,7 +34,8 @@ export function spansOf(entries: readonly Entry[], within: Span): Span[] {
     const nextMs = entries[next]?.startMs ?? entries[next]?.endMs ?? within.endMs;
     const begin = Math.max(0, startMs);
     const run = entries.slice(at, next);
-    spans.push(...divided(run, { startMs: begin, endMs: Math.max(begin, nextMs) }));
+    // There may be more than a call takes arguments.
+    for (const span of divided(run, { startMs: begin, endMs: Math.max(begin, nextMs) })) spans.push(span);
     lastMs = spans.at(-1)!.endMs;
     at = next;
   }

@@ -18,6 +18,7 @@ export function readTranscription(answer: unknown, recording: { durationMs: numb
   const error = embeddedError(answer);
   if (error !== undefined) throw error;
   const { segments } = answer;
+  requirePlausible(answer, recording);
   const whole = { startMs: 0, endMs: recording.durationMs };
   const words = Array.isArray(answer["words"]) ? readWords(answer["words"], whole) : undefined;
   if (!Array.isArray(segments) || segments.length === 0) {
@@ -27,6 +28,25 @@ export function readTranscription(answer: unknown, recording: { durationMs: numb
   }
   const read = readSegments(segments, new SpeakerNumbers(), whole);
   return words === undefined ? read : withWords(read, words);
+}
+
+/** Ten times as many as fast speakers say. */
+const mostPerSecond = 50;
+/** Even of the shortest recording. */
+const alwaysAllowed = 1_000;
+
+/** Bounds the work by the recording: an answer may have more parts than any recording of this length. @throws AppError upstream_failed */
+function requirePlausible({ segments, words }: JsonObject, { durationMs }: { durationMs: number }): void {
+  const allowed = alwaysAllowed + (mostPerSecond * durationMs) / 1_000;
+  let count = countOf(segments) + countOf(words);
+  if (Array.isArray(segments))
+    for (const segment of segments) if (isObject(segment)) count += countOf(segment["words"]);
+  if (count > allowed)
+    throw invalidTranscription(`it has ${count} segments and words of a recording of ${durationMs / 1_000} seconds`);
+}
+
+function countOf(list: unknown): number {
+  return Array.isArray(list) ? list.length : 0;
 }
 
 /** A segment without times or words. */
@@ -81,7 +101,7 @@ function readWords(words: readonly unknown[], within: Span): TranscribedWord[] {
 
 function timesOf({ start, end }: JsonObject): Omit<Entry, "text"> {
   const msOf = (seconds: unknown): number | undefined =>
-    typeof seconds === "number" ? Math.max(0, seconds * 1_000) : undefined;
+    typeof seconds === "number" && Number.isFinite(seconds * 1_000) ? Math.max(0, seconds * 1_000) : undefined;
   return { startMs: msOf(start), endMs: msOf(end) };
 }
 

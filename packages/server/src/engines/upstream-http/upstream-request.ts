@@ -243,6 +243,9 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, DeadlineTarg
   }
 
   onResponseData(controller: Dispatcher.DispatchController, bytes: Buffer): void {
+    // undici parses what has arrived when a reader resumes, and reports nothing as an empty piece. A reader that took it for progress
+    // would ask for more at once, and again, without end.
+    if (bytes.length === 0) return;
     if (this.#phase === "streaming") this.#sinceMs = performance.now();
     if (this.#phase !== "closed" && this.#phase !== "draining") {
       try {

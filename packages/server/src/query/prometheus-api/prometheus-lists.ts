@@ -112,10 +112,14 @@ export interface MetricMetadata {
 /** The metadata of each metric, by its name without the suffixes of a histogram's parts. */
 export async function listMetadata(request: ListRequest): Promise<Map<string, MetricMetadata[]>> {
   const found = new Map<string, MetricMetadata[]>();
+  const known = new Set<string>();
   const add = (name: string, metadata: MetricMetadata): void => {
-    const others = found.get(name) ?? [];
-    const isKnown = others.some((each) => JSON.stringify(each) === JSON.stringify(metadata));
-    if (!isKnown) found.set(name, [...others, metadata]);
+    const key = JSON.stringify([name, metadata.type, metadata.unit, metadata.help]);
+    if (known.has(key)) return;
+    known.add(key);
+    const others = found.get(name);
+    if (others === undefined) found.set(name, [metadata]);
+    else others.push(metadata);
   };
   for (const { help, name, type, unit } of spanMetrics) add(name, { type, unit, help });
   for (const metric of await catalogOf(request, { descriptions: true })) {

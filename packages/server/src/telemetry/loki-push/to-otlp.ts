@@ -8,7 +8,7 @@ import { CooperativeYield, longStep } from "../../scheduling/cooperative-yield.t
 import { pushedStreamSchema } from "../../store/schema.ts";
 import type { PushEntry, PushStream } from "./push-stream.ts";
 
-/** Entries and characters that are encoded without yielding. */
+/** Entries and characters that are read without yielding, whether they are kept or repeat an earlier entry. */
 const entriesPerStep = 500;
 const charactersPerStep = 262_144;
 
@@ -24,8 +24,11 @@ export async function toOtlp(streams: Iterable<PushStream>, charge: (bytes: numb
   for (const { entries, labels } of streams) {
     const streamLevel = levelIn(labels);
     let logRecords: unknown[] = [];
-    let characters = 0;
+    let entriesRead = 0;
+    let charactersRead = 0;
     const encode = (): void => {
+      entriesRead = 0;
+      charactersRead = 0;
       if (logRecords.length === 0) return;
       const resource = { attributes: attributesOf([...labels, ...serviceOf(labels)]) };
       const group = { resource, schemaUrl: pushedStreamSchema, scopeLogs: [{ logRecords }] };
@@ -33,14 +36,13 @@ export async function toOtlp(streams: Iterable<PushStream>, charge: (bytes: numb
       charge(part.length);
       parts.push(part);
       logRecords = [];
-      characters = 0;
     };
-    const isRepeated = repetitions();
+    const isRepeated = repetitions(charge);
     for (const entry of entries) {
-      if (isRepeated(entry)) continue;
-      logRecords.push(recordOf(entry, streamLevel));
-      characters += entry.line.length;
-      if (logRecords.length >= entriesPerStep || characters >= charactersPerStep) {
+      if (!isRepeated(entry)) logRecords.push(recordOf(entry, streamLevel));
+      entriesRead += 1;
+      charactersRead += charactersOf(entry);
+      if (entriesRead >= entriesPerStep || charactersRead >= charactersPerStep) {
         encode();
         if (yielder.isDue(longStep)) await yielder.yield();
       }
@@ -51,8 +53,15 @@ export async function toOtlp(streams: Iterable<PushStream>, charge: (bytes: numb
   return Buffer.concat(parts);
 }
 
-/** Whether an entry of a stream has the time, line and metadata of an earlier one: Loki keeps one of them. */
-function repetitions(): (entry: PushEntry) => boolean {
+function charactersOf({ line, metadata }: PushEntry): number {
+  return metadata.reduce((sum, [name, value]) => sum + name.length + value.length, line.length);
+}
+
+/**
+ * Whether an entry of a stream has the time, line and metadata of an earlier one: Loki keeps one of them.
+ * @param charge takes the memory of what is remembered
+ */
+function repetitions(charge: (bytes: number) => void): (entry: PushEntry) => boolean {
   const keyOf = ({ line, metadata }: PushEntry): string => JSON.stringify([line, ...metadata]);
   let first: PushEntry | undefined;
   const seen = new Set<string>();
@@ -65,6 +74,7 @@ function repetitions(): (entry: PushEntry) => boolean {
     if (seen.size === 0) seen.add(keyOf(first));
     const key = keyOf(entry);
     if (seen.has(key)) return true;
+    charge(key.length);
     seen.add(key);
     return false;
   };
