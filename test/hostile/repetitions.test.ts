@@ -13,10 +13,9 @@ beforeTests(async (stack) => {
 });
 
 async function call(path: string, init: RequestInit = {}): Promise<{ status: number; text: string }> {
-  const response = await fetch(`http://127.0.0.1:${server.port}${path}`, {
-    ...init,
-    headers: { authorization: `Bearer ${server.placeholders["key"]}`, ...init.headers },
-  });
+  const headers = new Headers(init.headers);
+  headers.set("authorization", `Bearer ${server.placeholders["key"]}`);
+  const response = await fetch(`http://127.0.0.1:${server.port}${path}`, { ...init, headers });
   return { status: response.status, text: await response.text() };
 }
 
