@@ -1,6 +1,6 @@
 /** Keyboard shortcuts: a table that views add to while they are shown. Never while someone types in a field. */
 import { signal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 
 export interface Shortcut {
   /** `j`, `Enter`, `?`, `g t` for two keys in a row, `mod+k` for Ctrl or Command. */
@@ -17,7 +17,8 @@ export const shortcuts = signal<readonly Shortcut[]>([]);
 
 /** Adds shortcuts while the component is shown. */
 export function useShortcuts(list: () => readonly Shortcut[], inputs: readonly unknown[] = []): void {
-  useEffect(() => {
+  // Before the browser paints: what is seen answers keys.
+  useLayoutEffect(() => {
     const added = list();
     shortcuts.value = [...added, ...shortcuts.peek()];
     return () => {
