@@ -16,6 +16,14 @@ export interface FrameOptions {
   readonly observer: ChunkObserver;
 }
 
+/** @returns whether the chunk says more than the usage */
+export function observeChunk(chunk: ChatCompletionChunk, observer: ChunkObserver): boolean {
+  if (chunk.usage != null) observer.onUsage(chunk.usage);
+  if (chunk.choices.length === 0 && chunk.usage != null) return false;
+  observer.onChunk(chunk);
+  return true;
+}
+
 /** The members that all chunks of a stream share, taken from the first. */
 type StreamHead = Pick<ChatCompletionChunk, "id" | "created" | "model">;
 

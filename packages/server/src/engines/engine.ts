@@ -7,6 +7,7 @@ import type { ChatRequest } from "../api/chat-request.ts";
 import type { AbortSource } from "../cancellation.ts";
 import type { TargetTimeouts } from "../config/engines/upstream.ts";
 import type { AppError, ErrorCode } from "../errors.ts";
+import type { JsonObject } from "../json-object.ts";
 
 /** One chat completion call on its way to an engine. */
 export interface ChatCall {
@@ -28,6 +29,37 @@ export interface ChatCall {
   readonly fairnessKey?: string | undefined;
   /** Called for every attempt at a target, for the log line, the metrics and the traces. */
   onAttempt?(attempt: Attempt): void;
+}
+
+/** The APIs besides chat completions in which clients chat: OpenAI's Responses and Anthropic's Messages. */
+export type ChatWire = "responses" | "messages";
+
+/** A server-sent event of a wire. */
+export interface WireEvent {
+  /** Undefined for the default type. */
+  readonly name: string | undefined;
+  /** JSON. */
+  readonly data: string;
+}
+
+/** A call as its client sent it, for an upstream that speaks the same wire. */
+export interface WireCall extends Pick<
+  ChatCall,
+  "bytes" | "changes" | "signal" | "cancellation" | "requestId" | "fairnessKey"
+> {
+  /** The request with its changes; read, never sent. */
+  readonly request: JsonObject;
+  /** Sent upstream unchanged, names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A chat model in a wire that its upstream speaks. Failures are those of a `ChatModel`. */
+export interface WireModel {
+  complete(call: WireCall): Promise<JsonObject>;
+  /** The upstream's events as they came. Leaving the loop cancels the upstream's work. */
+  stream(call: WireCall): AsyncIterable<WireEvent>;
+  /** Another operation on the same request, such as `count_tokens`. */
+  ask(operation: string, call: WireCall): Promise<JsonObject>;
 }
 
 /** One try at one target of a route. */
@@ -59,6 +91,8 @@ export interface ChatModel {
    * iteration ends without an error only if the answer is complete. Leaving the loop cancels the engine's work.
    */
   stream(call: ChatCall): AsyncIterable<ChatCompletionChunk>;
+  /** The other wires that the upstream speaks. */
+  readonly wires?: Readonly<Partial<Record<ChatWire, WireModel>>>;
 }
 
 /** A voice of a speech model. */

@@ -23,7 +23,12 @@ export interface SessionParts {
 /** The secret in the request's cookie; undefined if the request has none, or a key, which takes precedence. */
 export function sessionSecret(request: IncomingMessage, { sessions, originOf }: SessionParts): string | undefined {
   const { headers } = request;
-  if (headers.cookie === undefined || headers.authorization !== undefined || headers["api-key"] !== undefined)
+  if (
+    headers.cookie === undefined ||
+    headers.authorization !== undefined ||
+    headers["api-key"] !== undefined ||
+    headers["x-api-key"] !== undefined
+  )
     return undefined;
   return sessions.cookie.read(headers, originOf(request).secure);
 }

@@ -50,8 +50,8 @@ export function claimOf(headers: IncomingHttpHeaders): {
 function secretOf(headers: IncomingHttpHeaders): string {
   const { authorization } = headers;
   if (authorization === undefined) {
-    // Azure OpenAI's clients send their key in `api-key`.
-    const secret = single(headers, "api-key");
+    // Azure OpenAI's clients send their key in `api-key`, Anthropic's in `x-api-key`.
+    const secret = single(headers, "api-key") ?? single(headers, "x-api-key");
     if (secret === undefined) throw refused("The request has no API key; send it");
     return secret;
   }

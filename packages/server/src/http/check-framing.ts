@@ -8,6 +8,7 @@ import { AppError } from "../errors.ts";
 /** Headers that must be unique. Of several, Node keeps the first or joins them. */
 const singleHeaders = new Set([
   "api-key",
+  "x-api-key",
   "authorization",
   "content-encoding",
   "content-length",

@@ -86,7 +86,21 @@ export type RouteResponse =
       readonly events: AsyncIterable<string>;
       readonly done?: boolean;
       readonly headers?: ResponseHeaders;
+    }
+  /** Server-sent events with names; `errorEvent` tells of a failure after the given number of events. */
+  | {
+      readonly kind: "named_events";
+      readonly events: AsyncIterable<NamedEvent>;
+      readonly errorEvent: (error: AppError, sequence: number) => NamedEvent;
+      readonly headers?: ResponseHeaders;
     };
+
+export interface NamedEvent {
+  /** Undefined for the default type. */
+  readonly name: string | undefined;
+  /** JSON. */
+  readonly data: string;
+}
 
 /** An operation and the function that serves it. Only `route` knows the type of the body; http/ validates the value. */
 export interface Route extends RouteOptions {

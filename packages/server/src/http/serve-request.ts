@@ -3,7 +3,7 @@
  * docs/adr/0004-http-server.md
  */
 import { validate } from "../api/validate.ts";
-import { AppError, toAppError } from "../errors.ts";
+import { AppError, toAppError, toErrorBody } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import type { MemoryBudget, MemoryCharge } from "../memory-budget.ts";
 import { measureStep } from "../scheduling/main-thread-time.ts";
@@ -12,12 +12,12 @@ import type { ServeContext } from "./serve-context.ts";
 import { readJsonBody, readRawBody, type ReadBody } from "./body.ts";
 import { clientNetwork } from "./client-address.ts";
 import { corsHeaders } from "./cors.ts";
-import { errorLine, resetConnection, writeBytes, writeEvents } from "./stream-writer.ts";
+import { dataEvent, errorLine, namedEvent, resetConnection, writeBytes, writeEvents } from "./stream-writer.ts";
 import type { RequestContext } from "./request-context.ts";
 import { readForm, type SpooledForm } from "./form.ts";
 import { readQueryBody } from "./query-body.ts";
 import { replyBytes, replyEmpty, replyError, replyJson, replyText } from "./reply.ts";
-import type { ErrorWriter, Route, RouteResponse } from "./route.ts";
+import type { ErrorWriter, ResponseHeaders, Route, RouteResponse } from "./route.ts";
 import type { PathParameters } from "./router.ts";
 import { ServedInput } from "./served-input.ts";
 import { discardUnreadBody } from "./unread-body.ts";
@@ -132,7 +132,7 @@ function read(
 /** @returns a promise for streams only */
 function send(context: RequestContext, result: RouteResponse, server: ServeContext): Promise<void> | undefined {
   // A stream is started even if the request is aborted, so that its source sees the abort and cleans up.
-  if (result.kind === "events" || result.kind === "lines" || result.kind === "stream")
+  if ("events" in result || result.kind === "lines" || result.kind === "stream")
     return sendStream(context, result, server);
   if (context.cancellation.aborted) throw context.cancellation.reason;
   switch (result.kind) {
@@ -153,7 +153,7 @@ function send(context: RequestContext, result: RouteResponse, server: ServeConte
 
 async function sendStream(
   context: RequestContext,
-  result: Extract<RouteResponse, { readonly kind: "events" | "lines" | "stream" }>,
+  result: Extract<RouteResponse, { readonly kind: "events" | "named_events" | "lines" | "stream" }>,
   { settings, logger }: ServeContext,
 ): Promise<void> {
   const { signal } = context;
@@ -172,17 +172,25 @@ async function sendStream(
       return;
     }
     case "events": {
-      const options = {
-        headers: result.headers ?? {},
-        holdMs: settings.status_hold_ms,
-        heartbeatMs: settings.heartbeat_interval_ms,
-        signal,
-        done: result.done ?? true,
-      };
+      const onFailure = (error: AppError): string => dataEvent(JSON.stringify(toErrorBody(error)));
+      const end = result.done === false ? undefined : dataEvent("[DONE]");
+      const options = { ...eventsOptions(context, settings, result.headers), end, onFailure, toText: dataEvent };
       const error = await writeEvents(context, result.events, options);
+      if (error !== undefined) noteFailure(context, error, logger);
+      return;
+    }
+    case "named_events": {
+      const { errorEvent, events, headers } = result;
+      const onFailure = (error: AppError, sequence: number): string => namedEvent(errorEvent(error, sequence));
+      const options = { ...eventsOptions(context, settings, headers), end: undefined, onFailure, toText: namedEvent };
+      const error = await writeEvents(context, events, options);
       if (error !== undefined) noteFailure(context, error, logger);
     }
   }
+}
+
+function eventsOptions({ signal }: RequestContext, settings: ServeContext["settings"], headers: ResponseHeaders = {}) {
+  return { headers, signal, holdMs: settings.status_hold_ms, heartbeatMs: settings.heartbeat_interval_ms };
 }
 
 async function* endedLines(lines: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {

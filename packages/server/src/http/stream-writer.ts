@@ -9,7 +9,7 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { toAppError, toErrorBody, type AppError } from "../errors.ts";
 import type { ResponseTarget } from "./reply.ts";
-import type { ResponseHeaders } from "./route.ts";
+import type { NamedEvent, ResponseHeaders } from "./route.ts";
 
 const streamHeaders = {
   "cache-control": "no-cache",
@@ -24,19 +24,32 @@ export interface EventsOptions {
   /** Silence after which a keep-alive comment is sent. */
   readonly heartbeatMs: number;
   readonly signal: AbortSignal;
-  /** Whether `[DONE]` follows the last event. */
-  readonly done: boolean;
+  /** What follows the last event. */
+  readonly end: string | undefined;
+  /** The last event of a stream that failed. @param sequence the number of events before it */
+  readonly onFailure: (error: AppError, sequence: number) => string;
+}
+
+/** An event without a name. */
+export function dataEvent(json: string): string {
+  return `data: ${json}\n\n`;
+}
+
+export function namedEvent({ name, data }: NamedEvent): string {
+  // A line break within JSON is white space.
+  const line = data.includes("\n") ? data.replaceAll("\n", " ") : data;
+  return name === undefined ? dataEvent(line) : `event: ${name}\n${dataEvent(line)}`;
 }
 
 /**
- * Writes server-sent events, each given as the JSON text of its `data:` field.
+ * Writes server-sent events, each given as `toText` needs it.
  * @returns undefined when the stream is complete, else the error that ended it after it had begun
  * @throws what the events throw before the first one, while the response can still be an HTTP error
  */
-export async function writeEvents(
+export async function writeEvents<Event>(
   { response, responseHeaders }: ResponseTarget,
-  events: AsyncIterable<string>,
-  options: EventsOptions,
+  events: AsyncIterable<Event>,
+  options: EventsOptions & { readonly toText: (event: Event) => string },
 ): Promise<AppError | undefined> {
   const iterator = events[Symbol.asyncIterator]();
   let pending = iterator.next();
@@ -50,6 +63,7 @@ export async function writeEvents(
   // Node otherwise sends the headers together with the first event.
   if (!begun) response.flushHeaders();
   let lastWriteMs = performance.now();
+  let sequence = 0;
   const heartbeat = setInterval(() => {
     if (performance.now() - lastWriteMs < options.heartbeatMs || response.writableNeedDrain) return;
     // One newline only, which joins the comment to the next event: some clients stop at an event without data.
@@ -60,16 +74,17 @@ export async function writeEvents(
       const { done, value } = await pending;
       if (done === true) break;
       lastWriteMs = performance.now();
-      if (!response.write(`data: ${value}\n\n`)) await drained(response, options.signal);
+      sequence += 1;
+      if (!response.write(options.toText(value))) await drained(response, options.signal);
       if (options.signal.aborted) throw options.signal.reason;
       pending = iterator.next();
     }
-    response.end(options.done ? "data: [DONE]\n\n" : undefined);
+    response.end(options.end);
     return undefined;
   } catch (thrown) {
     const error = toAppError(thrown);
     await iterator.return?.().catch(() => {});
-    if (!response.destroyed) response.end(`data: ${JSON.stringify(toErrorBody(error))}\n\n`);
+    if (!response.destroyed) response.end(options.onFailure(error, sequence));
     return error;
   } finally {
     clearInterval(heartbeat);

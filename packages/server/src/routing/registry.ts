@@ -10,14 +10,13 @@ import type { CircuitExchange } from "./circuit-exchange.ts";
 import { Discovery } from "./discovery.ts";
 import { engineStatuses, type EngineStatus } from "./engine-status.ts";
 import { EnginePool, type CreateEngine } from "./engine-pool.ts";
-import type { ChatModel } from "../engines/engine.ts";
 import { mayCall, type ModelAccess } from "./model-access.ts";
 import { ModelIndex, type ListedModel } from "./model-index.ts";
 import { statusOf, type ModelStatus } from "./model-state.ts";
 import { toRoutedModel, type RoutedModel } from "./routed-model.ts";
 import { modelHint, unknownModel } from "./near-matches.ts";
 import { sleep } from "../abort.ts";
-import { createRouteModel } from "./route-chat.ts";
+import { createRouteModel, type RoutedChat } from "./route-chat.ts";
 import { createRouteSpeech, type RoutedSpeech } from "./route-speech.ts";
 import { createRouteTranscription, type RoutedTranscription } from "./route-transcription.ts";
 import { RouteTable, type ModelsConfig } from "./route-table.ts";
@@ -41,7 +40,7 @@ export interface Registry {
    * The model with this ID, ready to be called.
    * @throws AppError model_not_found, model_not_allowed, or invalid_request for a model that does not chat
    */
-  chat(id: string, access: ModelAccess): ChatModel;
+  chat(id: string, access: ModelAccess): RoutedChat;
   /** The same for a speech model. */
   speech(id: string, access: ModelAccess): RoutedSpeech;
   /** The same for a transcription model. */
@@ -124,7 +123,7 @@ class ModelRegistry implements Registry {
     this.#discoveryWaitMs = discoveryWaitMs ?? 1_500;
   }
 
-  chat(id: string, access: ModelAccess): ChatModel {
+  chat(id: string, access: ModelAccess): RoutedChat {
     return createRouteModel(this.#routing(id, access, "chat"));
   }
 

@@ -4,11 +4,28 @@ import type { ChatCompletionChunk } from "../api/chat-answer.ts";
 import { AppError } from "../errors.ts";
 import type { ChatCall, ChatModel } from "../engines/engine.ts";
 import type { Target } from "./target.ts";
+import type { RoutedCall } from "./try-route.ts";
 import { routeAnswer, routeStream, type RoutingOptions } from "./try-routes.ts";
 
+/** A route as one chat model, for calls in any wire. */
+export interface RoutedChat extends ChatModel {
+  /** The answer of the first model that gives one, and the ID of its route. */
+  answer<T>(
+    call: RoutedCall,
+    ask: (model: ChatModel, engine: string) => Promise<T>,
+  ): Promise<{ value: T; modelId: string }>;
+  /** The items of the first model that gives one, each with the ID of its route. */
+  items<T>(
+    call: RoutedCall,
+    begin: (model: ChatModel, engine: string) => AsyncIterable<T>,
+  ): AsyncGenerator<{ item: T; modelId: string }, void, undefined>;
+}
+
 /** @returns a model whose answers carry, as `model`, the ID of the route that answered */
-export function createRouteModel(options: RoutingOptions): ChatModel {
+export function createRouteModel(options: RoutingOptions): RoutedChat {
   return {
+    answer: (call, ask) => routeAnswer(options, call, (target) => ask(chatOf(target), target.engine)),
+    items: (call, begin) => routeStream(options, call, (target) => begin(chatOf(target), target.engine)),
     async complete(call) {
       const { value, modelId } = await routeAnswer(options, call, (target) => chatOf(target).complete(call));
       value.id = uniqueId(value.id);

@@ -1,5 +1,6 @@
 /** The chat operation on a real HTTP server, with a scripted model. */
-import { createChat, type ChatParts } from "../../src/chat/complete.ts";
+import type { ChatParts } from "../../src/chat/admit-chat.ts";
+import { createChat } from "../../src/chat/complete.ts";
 import { chatRoutes } from "../../src/chat/routes.ts";
 import type { FinishedChat } from "../../src/finished-call.ts";
 import type { LimitSettings } from "../../src/config/limits.ts";

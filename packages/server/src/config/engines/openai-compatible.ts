@@ -46,6 +46,14 @@ const atAnyEngine = {
     description:
       "Request token counts for every stream (`stream_options.include_usage`). Turn this off for an engine that rejects it.",
   }),
+  wires: Type.Optional(
+    Type.Array(Type.Enum(["responses", "messages"], { description: "OpenAI's Responses or Anthropic's Messages." }), {
+      maxItems: 2,
+      uniqueItems: true,
+      description:
+        "APIs besides chat completions that the engine serves for all its models. Their calls are passed through as they are; calls of other APIs are translated to chat completions. Absent: `[responses]` for OpenAI and for Azure without `api_version`, else none.",
+    }),
+  ),
   max_connections: Type.Integer({
     minimum: 1,
     maximum: 100_000,

@@ -1,6 +1,7 @@
 /** Builds the URLs and credentials of OpenAI's API and of Azure's variant. */
 import type { AzureOpenAiSettings, OpenAiCompatibleSettings } from "../../config/engines/openai-compatible.ts";
 import { AppError } from "../../errors.ts";
+import type { ChatWire } from "../engine.ts";
 import { splitBaseUrl } from "../upstream-http/base-url.ts";
 
 export interface Endpoint {
@@ -13,6 +14,10 @@ export interface Endpoint {
   speechPath(model: string): string;
   /** The same of transcriptions. */
   transcriptionPath(model: string): string;
+  /** The same of another wire, or of an operation under it. */
+  wirePath(wire: ChatWire, model: string, operation?: string): string;
+  /** The wires that the API is known to have without being configured. */
+  readonly knownWires: readonly ChatWire[];
   /** What the request's `model` must be. */
   wireModel(model: string): string;
   /** Path and query of the list of models; undefined when the engine has none that is of use. */
@@ -33,6 +38,8 @@ export function openAiEndpoint(settings: OpenAiCompatibleSettings): Endpoint {
     chatPath: () => `${path}/chat/completions`,
     speechPath: () => `${path}/audio/speech`,
     transcriptionPath: () => `${path}/audio/transcriptions`,
+    wirePath: (wire, _, operation) => `${path}/${joinPath(wire, operation)}`,
+    knownWires: origin === "https://api.openai.com" ? ["responses"] : [],
     wireModel: (model) => model,
     modelsPath: `${path}/models`,
   };
@@ -58,10 +65,17 @@ export function azureEndpoint(settings: AzureOpenAiSettings): Endpoint {
     chatPath: (model) => pathOf("chat/completions", model),
     speechPath: (model) => pathOf("audio/speech", model),
     transcriptionPath: (model) => pathOf("audio/transcriptions", model),
+    // They are not under deployments.
+    wirePath: (wire, _, operation) => `${root}/openai/v1/${joinPath(wire, operation)}`,
+    knownWires: version === undefined ? ["responses"] : [],
     wireModel: deployment,
     // Azure lists the models that could be deployed, not those that are.
     modelsPath: undefined,
   };
+}
+
+function joinPath(wire: ChatWire, operation: string | undefined): string {
+  return operation === undefined ? wire : `${wire}/${operation}`;
 }
 
 /** What HTTP itself, or the body, decides. */

@@ -1,12 +1,13 @@
 /** Calls a chat model of an OpenAI-compatible API. https://platform.openai.com/docs/api-reference/chat */
 import type { ChatCompletion, ChatCompletionChunk } from "../../api/chat-answer.ts";
-import type { ChatCall, ChatModel } from "../engine.ts";
+import type { ChatCall, ChatModel, ChatWire, WireModel } from "../engine.ts";
 import { ChunkStream } from "./chunk-stream.ts";
+import { createWireModel } from "../upstream-http/wire-model.ts";
 import { requestJson } from "../upstream-http/request-json.ts";
 import type { ConnectionPool } from "../upstream-http/connection-pool.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { OutgoingRequest } from "../upstream-http/upstream-request.ts";
-import { spliceJson } from "./json-splice.ts";
+import { spliceJson } from "../upstream-http/json-splice.ts";
 import { normalizeCompletion } from "./normalize-completion.ts";
 import { bodyChanges, refuseUnsupported } from "./request-body.ts";
 import type { TimeLimits } from "../upstream-http/time-limits.ts";
@@ -19,6 +20,8 @@ export interface OpenAiChatModelOptions {
   readonly limits: TimeLimits;
   readonly unsupportedParameters: readonly string[];
   readonly asksUsage: boolean;
+  /** What the upstream speaks besides chat completions. */
+  readonly wires: readonly ChatWire[];
   readonly maxAnswerBytes: number;
   readonly maxEventBytes: number;
 }
@@ -48,6 +51,7 @@ export function createOpenAiChatModel(options: OpenAiChatModelOptions): ChatMode
   const readCompletion = (answer: unknown): ChatCompletion => normalizeCompletion(answer, wireModel);
 
   return {
+    wires: createWires(options, wireModel),
     async complete(call: ChatCall): Promise<ChatCompletion> {
       refuseUnsupported(call, options.unsupportedParameters);
       return requestJson(pool, toRequest(call, false), options.maxAnswerBytes, readCompletion);
@@ -57,4 +61,22 @@ export function createOpenAiChatModel(options: OpenAiChatModelOptions): ChatMode
       return new ChunkStream((reader) => pool.open(toRequest(call, true), reader), wireModel, options);
     },
   };
+}
+
+function createWires(
+  options: OpenAiChatModelOptions,
+  wireModel: string,
+): Readonly<Partial<Record<ChatWire, WireModel>>> {
+  const { endpoint, model } = options;
+  return Object.fromEntries(
+    options.wires.map((wire) => [
+      wire,
+      createWireModel({
+        ...options,
+        model: wireModel,
+        headers: endpoint.headers,
+        pathOf: (operation) => endpoint.wirePath(wire, model, operation),
+      }),
+    ]),
+  );
 }

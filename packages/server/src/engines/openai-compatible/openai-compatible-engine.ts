@@ -65,6 +65,7 @@ function createEngine({ name, settings, endpoint, logger }: EngineParts): Engine
         limits: own,
         unsupportedParameters: settings.unsupported_parameters,
         asksUsage: settings.stream_usage,
+        wires: settings.wires ?? endpoint.knownWires,
         maxAnswerBytes: settings.max_answer_bytes,
         maxEventBytes: settings.max_event_bytes,
       });

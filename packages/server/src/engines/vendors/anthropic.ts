@@ -10,6 +10,7 @@ import { isObject, type JsonObject } from "../../json-object.ts";
 import type { JsonReader, Vendor } from "./vendor.ts";
 
 const label = "Anthropic";
+const version = "2023-06-01";
 
 function providerOptions(request: ChatRequest): SharedV4ProviderOptions {
   const userId = request.user ?? (effectiveValue(request, "safety_identifier") as string | undefined);
@@ -32,7 +33,7 @@ function refuseBody(body: JsonObject, request: ChatRequest): AppError | undefine
 }
 
 async function listModels(settings: AnthropicSettings, read: JsonReader): Promise<ModelDescription[]> {
-  const headers = { ...settings.headers, "x-api-key": settings.api_key, "anthropic-version": "2023-06-01" };
+  const headers = { ...settings.headers, "x-api-key": settings.api_key, "anthropic-version": version };
   const first = `${settings.base_url}/models?limit=1000`;
   const models = await readPages(first, async (url) => {
     const page = await read(url, headers);
@@ -84,6 +85,18 @@ export function createAnthropic(settings: AnthropicSettings): Vendor {
       const adapter = await import("@ai-sdk/anthropic");
       const { api_key: apiKey, base_url: baseURL, headers = {} } = settings;
       return (model, fetch) => adapter.createAnthropic({ apiKey, baseURL, headers, fetch })(model);
+    },
+    wire: {
+      name: "messages",
+      baseUrl: settings.base_url,
+      headers: [
+        "user-agent",
+        "sounding",
+        "x-api-key",
+        settings.api_key,
+        ...Object.entries(settings.headers ?? {}).flat(),
+      ],
+      defaultHeaders: { "anthropic-version": version },
     },
     passThrough: "body",
     providerOptions,

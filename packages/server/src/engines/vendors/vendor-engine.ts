@@ -18,6 +18,7 @@ import type { VendorConnection } from "./choice.ts";
 import { createVendorChat } from "./vendor-chat.ts";
 import { toVendorError } from "./vendor-error.ts";
 import { createVendorFetch } from "./vendor-fetch.ts";
+import { createVendorWires } from "./vendor-wire.ts";
 
 const largestAnswerBytes = 256 * 1024 * 1024;
 
@@ -115,9 +116,13 @@ export function createVendorEngine(name: string, settings: VendorSettings, { log
   const vendor = createVendor(settings);
   const closing = new AbortController();
   const connector = createConnector(settings, vendor, closing.signal);
+  const wires = createVendorWires(vendor.wire, { name, settings, logger });
   return {
     name,
-    chat: (model, timeouts) => createVendorChat(model, connector.connect(timeouts)),
+    chat: (model, timeouts) => ({
+      ...createVendorChat(model, connector.connect(timeouts)),
+      wires: wires.forModel(model, timeouts),
+    }),
     async listModels(signal) {
       if (settings.models !== undefined)
         return settings.models.map((id) => ({ id, created: 0, ownedBy: settings.type }));
@@ -126,7 +131,7 @@ export function createVendorEngine(name: string, settings: VendorSettings, { log
     async close() {
       logger.debug({ engine: name }, "closing the vendor's connections");
       closing.abort(new AppError("overloaded", "The server is shutting down or its engines are changing."));
-      await connector.close();
+      await Promise.all([connector.close(), wires.close()]);
     },
   };
 }

@@ -6,7 +6,7 @@
 import type { LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider";
 import type { ChatRequest } from "../../api/chat-request.ts";
 import type { AppError } from "../../errors.ts";
-import type { ModelDescription } from "../engine.ts";
+import type { ChatWire, ModelDescription } from "../engine.ts";
 import type { JsonObject } from "../../json-object.ts";
 import type { ContentSupport } from "./content-part.ts";
 import type { ParameterSupport } from "./parameter-support.ts";
@@ -43,6 +43,18 @@ export interface Vendor {
   refuseBody?(body: JsonObject, request: ChatRequest, model: string): AppError | undefined;
   /** Text that the adapter drops, from the raw body of an answer or a raw frame of a stream. */
   readDroppedText?(raw: unknown): string | undefined;
+  /** The wire of ours that the vendor's own API is, for calls that are passed through. */
+  readonly wire?: VendorWire | undefined;
   /** The vendor's own list of models; undefined if it offers none. */
   readonly listModels?: ((read: JsonReader) => Promise<readonly ModelDescription[]>) | undefined;
+}
+
+export interface VendorWire {
+  readonly name: ChatWire;
+  /** Address of the API, including the version. */
+  readonly baseUrl: string;
+  /** Names and values in turn; credentials among them. */
+  readonly headers: readonly string[];
+  /** For calls that do not have these. */
+  readonly defaultHeaders: Readonly<Record<string, string>>;
 }

@@ -6,7 +6,7 @@
  * the first must not get another model, or other limits, than the caller may use.
  */
 import { readMembers, type JsonMember } from "../../json-members.ts";
-import { joinedBodyBytes, type BufferedBody } from "../upstream-http/upstream-request.ts";
+import { joinedBodyBytes, type BufferedBody } from "./upstream-request.ts";
 
 /**
  * @param text one JSON object, known to be well-formed

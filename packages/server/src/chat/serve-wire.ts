@@ -1,0 +1,292 @@
+/**
+ * Serves chats in another wire: passed through where a model's upstream speaks it, translated to chat completions
+ * elsewhere. Admission, routing, guardrails and telemetry are those of chat completions.
+ */
+import { randomUUID } from "node:crypto";
+import type { ChatCompletion, ChatCompletionChunk } from "../api/chat-answer.ts";
+import { ChatRequest } from "../api/chat-request.ts";
+import { validate } from "../api/validate.ts";
+import type { ChatCall, ChatModel, ChatWire, WireCall, WireEvent, WireModel } from "../engines/engine.ts";
+import { AppError, toAppError } from "../errors.ts";
+import type { ChatGuard } from "../guardrails/chat-guard.ts";
+import type { CallerFields } from "../http/caller.ts";
+import type { ResponseHeaders, RouteInput, RouteResponse } from "../http/route.ts";
+import type { JsonObject } from "../json-object.ts";
+import type { RoutedChat } from "../routing/route-chat.ts";
+import { reportEnd } from "../streams/report-end.ts";
+import { admitChat, guardPrompt, type ChatParts } from "./admit-chat.ts";
+import { CallRecord } from "./call-record.ts";
+import { observeChunk } from "./chunks.ts";
+import { complete } from "./complete.ts";
+import { prepareChat } from "./prepare.ts";
+import { PreparedCall } from "./prepared-call.ts";
+import type { WireFormat, WireRequest } from "./wire.ts";
+
+export type WireInput<Request> = Pick<
+  RouteInput<Request>,
+  "body" | "bytes" | CallerFields | "signal" | "cancellation" | "note"
+> & {
+  /** Top-level members in which `body` differs from `bytes`; undefined: removed. */
+  readonly changes?: Readonly<Record<string, unknown>>;
+  /** The engine that must take the call as it is, because it knows what the request refers to. */
+  readonly engine?: string | undefined;
+};
+
+/** What served a call. */
+export interface WireTarget {
+  readonly engine: string;
+  /** Whether the call was passed through. */
+  readonly isNative: boolean;
+}
+
+export type WireAnswer =
+  | { readonly kind: "answer"; readonly answer: JsonObject }
+  | { readonly kind: "events"; readonly events: AsyncIterable<WireEvent> };
+
+/** @param onTarget called before the answer, or the first event, is returned */
+export type ServeWire<Request> = (
+  input: WireInput<Request>,
+  onTarget?: (target: WireTarget) => void,
+) => Promise<WireAnswer & { readonly headers: ResponseHeaders }>;
+
+export function createWire<Request extends WireRequest>(
+  format: WireFormat<Request>,
+  parts: ChatParts<RoutedChat>,
+): ServeWire<Request> {
+  return async (input, onTarget) => {
+    const { body } = input;
+    const described = { ...input, body: format.describe(body) };
+    const guards = parts.guardFor(input.scope, body.model) !== undefined;
+    const translate = once(() => prepareChat(validate(ChatRequest, format.toChatRequest(body))));
+    const admitted = await admitChat(
+      described,
+      // Guardrails read chat requests and chunks.
+      () => (guards ? translate() : { request: described.body, changes: {}, organizationId: undefined }),
+      parts,
+    );
+    const { guard, promptTokens, admission, model } = admitted;
+    const record = new CallRecord({
+      request: admitted.request,
+      guard,
+      promptTokens,
+      admission,
+      input: described,
+      parts,
+    });
+    const headers = admission.headers();
+    const routed = { format, input, model, record, onTarget };
+    if (guard === undefined) {
+      const call = new RoutedWireCall(routed, translate);
+      return body.stream === true
+        ? { kind: "events", events: call.events(), headers }
+        : { kind: "answer", answer: await call.answer(), headers };
+    }
+    const checked = await guardPrompt(guard, admitted, { signal: input.signal, record });
+    return { headers, ...(await serveGuarded(guard, chatCall(checked.request, input, record), routed)) };
+  };
+}
+
+interface Routed<Request extends WireRequest> {
+  readonly format: WireFormat<Request>;
+  readonly input: WireInput<Request>;
+  readonly model: RoutedChat;
+  readonly record: CallRecord;
+  readonly onTarget: ((target: WireTarget) => void) | undefined;
+}
+
+async function serveGuarded<Request extends WireRequest>(
+  guard: ChatGuard,
+  call: ChatCall,
+  { format, input: { body, signal, engine }, model, record, onTarget }: Routed<Request>,
+): Promise<WireAnswer> {
+  if (engine !== undefined) {
+    record.end(notAtEngine());
+    throw notAtEngine();
+  }
+  const tell = (): void => onTarget?.({ engine: record.attempts.at(-1)?.engine ?? "", isNative: false });
+  if (body.stream !== true) {
+    const completion = withId(format.wire, await complete(model, call, { record, guard }));
+    tell();
+    return { kind: "answer", answer: format.fromCompletion(completion, body) };
+  }
+  const modelChunks = model.stream(call);
+  const options = { signal, choiceCount: 1, onWithheld: () => record.onWithheld() };
+  const chunks = observed(guard.stream(modelChunks, options) ?? modelChunks, { wire: format.wire, record, tell });
+  return { kind: "events", events: reportEnd(format.fromChunks(chunks, body), (error) => record.end(error)) };
+}
+
+/** One call without guardrails: each target gets it in the wire that it speaks. */
+class RoutedWireCall<Request extends WireRequest> {
+  readonly #routed: Routed<Request>;
+  readonly #translate: () => { readonly request: ChatRequest };
+  #translated: ChatCall | undefined;
+  #native: WireCall | undefined;
+
+  constructor(routed: Routed<Request>, translate: () => { readonly request: ChatRequest }) {
+    this.#routed = routed;
+    this.#translate = translate;
+  }
+
+  async answer(): Promise<JsonObject> {
+    const { format, input, model, record, onTarget } = this.#routed;
+    try {
+      const { value, modelId } = await model.answer(this.#routedCall, async (target, engine) => {
+        const native = this.#nativeAt(target, engine);
+        if (native === undefined) {
+          const completion = withId(format.wire, await target.complete(this.#chatCall));
+          return { completion, answer: undefined, engine };
+        }
+        const answer = await native.complete(this.#wireCall);
+        return { completion: format.readAnswer(answer), answer, engine };
+      });
+      const completion = { ...value.completion, model: modelId };
+      if (completion.usage !== undefined) record.onUsage(completion.usage);
+      record.onCompletion(completion);
+      record.end();
+      onTarget?.({ engine: value.engine, isNative: value.answer !== undefined });
+      return value.answer === undefined
+        ? format.fromCompletion(completion, input.body)
+        : { ...value.answer, model: modelId };
+    } catch (thrown) {
+      record.end(toAppError(thrown));
+      throw thrown;
+    }
+  }
+
+  events(): AsyncIterable<WireEvent> {
+    const { format, input, model, record, onTarget } = this.#routed;
+    const items = model.items(this.#routedCall, (target, engine): AsyncIterable<WireEvent> => {
+      const native = this.#nativeAt(target, engine);
+      const tell = (): void => onTarget?.({ engine, isNative: native !== undefined });
+      return native === undefined
+        ? format.fromChunks(observed(target.stream(this.#chatCall), { wire: format.wire, record, tell }), input.body)
+        : readEvents(native.stream(this.#wireCall), { format, record, tell });
+    });
+    return reportEnd(named(items, format), (error) => record.end(error));
+  }
+
+  get #routedCall(): PreparedCall {
+    const { input, record } = this.#routed;
+    return new PreparedCall({ request: record.request, changes: {} }, input, record.attempts);
+  }
+
+  /** The target's own way; undefined if it needs a translation. @throws AppError if the call cannot be translated */
+  #nativeAt(target: ChatModel, engine: string): WireModel | undefined {
+    const { format, input } = this.#routed;
+    const native = target.wires?.[format.wire];
+    if (input.engine === undefined) return native;
+    if (native === undefined || input.engine !== engine) throw notAtEngine();
+    return native;
+  }
+
+  get #chatCall(): ChatCall {
+    const { input, record } = this.#routed;
+    return (this.#translated ??= chatCall(this.#translate().request, input, record));
+  }
+
+  get #wireCall(): WireCall {
+    const { format, input } = this.#routed;
+    const { bytes, changes = {}, signal, cancellation, requestId, scope } = input;
+    const headers: Record<string, string> = {};
+    for (const name of format.forwardedHeaders) {
+      const value = input.headers[name];
+      if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(",") : value;
+    }
+    return (this.#native ??= {
+      request: input.body as WireRequest & JsonObject,
+      bytes,
+      changes,
+      headers,
+      signal,
+      cancellation,
+      requestId,
+      fairnessKey: scope.organizationId,
+    });
+  }
+}
+
+/** The chat call of a translated request: its bytes are written anew. */
+function chatCall(request: ChatRequest, input: WireInput<unknown>, record: CallRecord): ChatCall {
+  const bytes = Buffer.from(JSON.stringify(request));
+  return new PreparedCall({ request, changes: {} }, { ...input, bytes }, record.attempts);
+}
+
+/** Prefixes by which clients recognize the IDs of a wire. */
+const idPrefixes = { responses: "resp_", messages: "msg_" } as const satisfies Record<ChatWire, string>;
+
+function createId(wire: ChatWire): string {
+  return idPrefixes[wire] + randomUUID().replaceAll("-", "");
+}
+
+/** With the ID that the client gets, so that telemetry knows the same. */
+function withId(wire: ChatWire, completion: ChatCompletion): ChatCompletion {
+  return { ...completion, id: createId(wire) };
+}
+
+async function* observed(
+  chunks: AsyncIterable<ChatCompletionChunk>,
+  { wire, record, tell }: { readonly wire: ChatWire; readonly record: CallRecord; readonly tell: () => void },
+): AsyncGenerator<ChatCompletionChunk, void, undefined> {
+  let id: string | undefined;
+  for await (const chunk of chunks) {
+    if (id === undefined) tell();
+    chunk.id = id ??= createId(wire);
+    observeChunk(chunk, record);
+    yield chunk;
+  }
+}
+
+async function* named<Request extends WireRequest>(
+  items: AsyncIterable<{ readonly item: WireEvent; readonly modelId: string }>,
+  format: WireFormat<Request>,
+): AsyncGenerator<WireEvent, void, undefined> {
+  for await (const { item, modelId } of items) yield format.withModel(item, modelId);
+}
+
+/** Passes an upstream's events on. @throws AppError for a stream that is cut off or tells a failure */
+async function* readEvents<Request extends WireRequest>(
+  events: AsyncIterable<WireEvent>,
+  {
+    format,
+    record,
+    tell,
+  }: { readonly format: WireFormat<Request>; readonly record: CallRecord; readonly tell: () => void },
+): AsyncGenerator<WireEvent, void, undefined> {
+  const read = format.createReader();
+  let isFirst = true;
+  for await (const event of events) {
+    const error = format.errorIn(event);
+    if (error !== undefined) throw error;
+    if (isFirst) tell();
+    isFirst = false;
+    const chunk = read(event);
+    if (chunk !== undefined) observeChunk(chunk, record);
+    yield event;
+    if (format.isLast(event)) return;
+  }
+  throw new AppError("upstream_failed", "The engine ended its stream before the answer was complete.");
+}
+
+function notAtEngine(): AppError {
+  return new AppError(
+    "unsupported_parameter",
+    "The request refers to an earlier response that only the engine which made it knows, and that engine does not serve the model now.",
+    { param: "previous_response_id" },
+  );
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}
+
+/** The route's response. */
+export function toResponse<Request extends WireRequest>(
+  answer: WireAnswer & { readonly headers: ResponseHeaders },
+  { errorEvent }: WireFormat<Request>,
+): RouteResponse {
+  const { headers } = answer;
+  return answer.kind === "answer"
+    ? { kind: "json", value: answer.answer, headers }
+    : { kind: "named_events", events: answer.events, errorEvent, headers };
+}
