@@ -9,7 +9,7 @@ import { Pool, TypeOverrides, type PoolConfig } from "pg";
 import { tryAdvisoryLock, type HeldLock } from "./advisory-lock.ts";
 import { toDatabaseFailure, toStartFailure } from "./database-error.ts";
 import { migrate, type MigrationState, readMigrationState } from "./migrations.ts";
-import { NodeSqliteDialect } from "./node-sqlite.ts";
+import { busyTimeoutMs, NodeSqliteDialect } from "./node-sqlite.ts";
 import type { ControlTables } from "./tables.ts";
 
 export interface ControlDatabaseOptions {
@@ -58,13 +58,15 @@ export async function openControlDatabase({
 }: ControlDatabaseOptions): Promise<ControlDatabase> {
   const kind = url === undefined ? "sqlite" : "postgres";
   const file = join(dataDirectory, "control.sqlite");
-  const open = (limits: PoolConfig) =>
+  const open = (limits: PoolConfig, waitMs?: number) =>
     new Kysely<ControlTables>({
-      dialect: url === undefined ? new NodeSqliteDialect(file) : new PostgresDialect({ pool: openPool(url, limits) }),
+      dialect:
+        url === undefined ? new NodeSqliteDialect(file, waitMs) : new PostgresDialect({ pool: openPool(url, limits) }),
     });
   if (!isMigrated) {
-    // Migrations may wait long for another server's, so they use their own connections without a timeout.
-    const migrating = open({ max: 2 });
+    // Migrations may wait long for another server's, so they use their own connections without a timeout. The migrator
+    // also writes outside of transactions.
+    const migrating = open({ max: 2 }, busyTimeoutMs);
     try {
       await migrate(migrating);
     } catch (error) {

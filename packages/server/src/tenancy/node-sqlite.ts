@@ -20,7 +20,7 @@ import {
 } from "kysely";
 
 /** How long a transaction waits for one of another process. Ours take milliseconds. */
-const busyTimeoutMs = 5000;
+export const busyTimeoutMs = 5000;
 /** SQLite's own wait blocks this thread, so it is short; transactions wait without blocking. */
 const blockingTimeoutMs = 20;
 const busyPauseMs = 20;
@@ -28,8 +28,9 @@ const busyPauseMs = 20;
 export class NodeSqliteDialect extends SqliteDialect {
   readonly #config: SqliteDialectConfig;
 
-  constructor(path: string) {
-    const config = { database: () => openDatabase(path) };
+  /** @param waitMs how long a statement outside of transactions waits, blocking this thread */
+  constructor(path: string, waitMs = blockingTimeoutMs) {
+    const config = { database: () => openDatabase(path, waitMs) };
     super(config);
     this.#config = config;
   }
@@ -69,12 +70,12 @@ class TransactionalAdapter extends SqliteAdapter {
   }
 }
 
-async function openDatabase(path: string): Promise<SqliteDatabase> {
+async function openDatabase(path: string, waitMs: number): Promise<SqliteDatabase> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   // SQLite copies this file's mode to -wal and -shm.
   closeSync(openSync(path, "a", 0o600));
   chmodSync(path, 0o600);
-  const database = new DatabaseSync(path, { timeout: blockingTimeoutMs, enableForeignKeyConstraints: true });
+  const database = new DatabaseSync(path, { timeout: waitMs, enableForeignKeyConstraints: true });
   try {
     // Two processes that do this to a new file at the same time get SQLITE_BUSY immediately, despite the timeout.
     await whileBusy(() => database.exec("pragma journal_mode = wal"));
