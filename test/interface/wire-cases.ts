@@ -47,6 +47,7 @@ const endpoints = [
   "GET /admin/v1/organizations",
   "GET /admin/v1/models",
   "GET /admin/v1/engines",
+  "GET /admin/v1/server",
   "GET /healthz",
   "GET /readyz",
   "GET /metrics",

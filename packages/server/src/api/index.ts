@@ -26,7 +26,7 @@ import { sessionOperations } from "./sessions.ts";
 import { createSpeech, listVoices } from "./speech.ts";
 import { tempoOperations } from "./tempo.ts";
 import { createTranscription } from "./transcription.ts";
-import { getDocs, getDocsScript, getHealth, getMetrics, getOpenApi, getReadiness } from "./status.ts";
+import { getDocs, getDocsScript, getHealth, getMetrics, getOpenApi, getReadiness, getServer } from "./status.ts";
 
 export const operations: readonly Operation[] = [
   createChatCompletion,
@@ -65,6 +65,7 @@ export const operations: readonly Operation[] = [
   ...modelAdminOperations,
   getHealth,
   getReadiness,
+  getServer,
   getMetrics,
   getOpenApi,
   getDocs,

@@ -1,18 +1,20 @@
 /**
  * The operations about the server itself: health, metrics, and the API description as data and as a page. None requires
- * a key.
+ * a key, except the one for operators.
  */
 import { Type } from "typebox";
 import { operation } from "./operation.ts";
-import { schema } from "./schema.ts";
+import { schema, type TypeOf } from "./schema.ts";
+
+const status = Type.Enum(["ok", "degraded", "unavailable"], {
+  description:
+    "`ok`; `degraded` if the server accepts calls but a check reports a problem; `unavailable` if it accepts none. See `checks` for the reasons.",
+});
 
 const Health = schema(
   Type.Object(
     {
-      status: Type.Enum(["ok", "degraded", "unavailable"], {
-        description:
-          "`ok`; `degraded` if the server accepts calls but a check reports a problem; `unavailable` if it accepts none. See `checks` for the reasons.",
-      }),
+      status,
       version: Type.Optional(Type.String({ description: "Version of the server; only in `GET /healthz`." })),
       checks: Type.Optional(
         Type.Record(Type.String(), Type.String(), {
@@ -23,6 +25,41 @@ const Health = schema(
     { description: "Health of the server." },
   ),
 );
+
+const counted = (what: string) => Type.Integer({ description: `Number of ${what}.` });
+
+const ServerState = schema(
+  Type.Object(
+    {
+      object: Type.Literal("server", { description: "Always `server`." }),
+      version: Type.String({ description: "Version of the server." }),
+      status,
+      checks: Type.Record(Type.String(), Type.String(), { description: "Result of each check: `ok`, or the problem." }),
+      received: Type.Object(
+        {
+          spans: counted("spans"),
+          log_records: counted("log records"),
+          points: counted("metric points"),
+        },
+        { description: "Telemetry of all organizations that the server has stored since its processes started." },
+      ),
+    },
+    { description: "State of the server." },
+  ),
+);
+export type ServerStateObject = TypeOf<typeof ServerState>;
+
+export const getServer = operation({
+  id: "getServer",
+  method: "GET",
+  path: "/admin/v1/server",
+  tag: "Administration",
+  summary: "Show an operator the health of the server and the telemetry that it has received",
+  description:
+    "What `GET /readyz` and `GET /metrics` say, for the console, where a proxy hides these from the network.",
+  permission: "admin",
+  answer: { type: "application/json", schema: ServerState, description: "The state of the server." },
+});
 
 export const getHealth = operation({
   id: "getHealth",

@@ -1,15 +1,21 @@
-/** The health of the server: its checks, models that are unavailable, and the telemetry that arrives. */
+/** Models that are unavailable and, for an operator, the health of the server and the telemetry that it receives. */
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { apiUrl, requestJson } from "../../api/request.ts";
+import { requestJson } from "../../api/request.ts";
 import { formatCount } from "../../design/format.ts";
 import { Icon } from "../../design/icons.tsx";
 import { href } from "../../state/address.ts";
-import { may } from "../../state/session.ts";
-import { parseIngestedRows, type IngestedRows } from "./ingested-rows.ts";
+import { may, session } from "../../state/session.ts";
 
-interface Health {
-  readonly checks?: Readonly<Record<string, string>>;
+interface ReceivedRows {
+  readonly spans: number;
+  readonly log_records: number;
+  readonly points: number;
+}
+
+interface ServerState {
+  readonly checks: Readonly<Record<string, string>>;
+  readonly received: ReceivedRows;
 }
 
 interface ModelList {
@@ -18,7 +24,7 @@ interface ModelList {
 
 interface Sample {
   readonly atMs: number;
-  readonly rows: IngestedRows;
+  readonly rows: ReceivedRows;
 }
 
 const intervalMs = 10_000;
@@ -32,7 +38,8 @@ const checkTitles: Readonly<Record<string, string>> = {
 };
 
 export function ServerHealth() {
-  const health = useSignal<Health | Error | undefined>(undefined);
+  const isOperator = session.value?.operator === true;
+  const health = useSignal<ServerState | Error | undefined>(undefined);
   const models = useSignal<ModelList["data"]>([]);
   const samples = useSignal<readonly Sample[]>([]);
   useEffect(() => {
@@ -40,15 +47,14 @@ export function ServerHealth() {
     const { signal } = controller;
     const read = async () => {
       if (document.hidden) return;
-      const [ready, text, list] = await Promise.all([
-        // An unavailable server answers 503 with the same body.
-        fetch(apiUrl("readyz"), { signal }).then(async (response) => (await response.json()) as Health),
-        fetch(apiUrl("metrics"), { signal }).then((response) => (response.ok ? response.text() : "")),
+      const [state, list] = await Promise.all([
+        isOperator ? requestJson<ServerState>("admin/v1/server", { signal }) : undefined,
         may("inference") ? requestJson<ModelList>("v1/models", { signal }) : { data: [] },
       ]);
-      health.value = ready;
-      models.value = list.data.filter(({ state }) => state === "unavailable");
-      samples.value = [...samples.value.slice(-1), { atMs: performance.now(), rows: parseIngestedRows(text) }];
+      health.value = state;
+      models.value = list.data.filter((model) => model.state === "unavailable");
+      if (state === undefined) return;
+      samples.value = [...samples.value.slice(-1), { atMs: performance.now(), rows: state.received }];
     };
     const refresh = () => void read().catch((error: Error) => signal.aborted || (health.value = error));
     refresh();
@@ -59,9 +65,11 @@ export function ServerHealth() {
     };
   }, []);
   const rates = ratesOf(samples.value);
+  if (!isOperator && models.value.length === 0) return null;
+  const title = isOperator ? "Server" : "Unavailable models";
   return (
-    <section class="card overview-health" aria-label="Server">
-      <h2>Server</h2>
+    <section class="card overview-health" aria-label={title}>
+      <h2>{title}</h2>
       <ul>
         {health.value instanceof Error ? (
           <Check name="Server" problem={health.value.message} />
@@ -77,12 +85,13 @@ export function ServerHealth() {
         {models.value.map(({ id, state_reason: reason }) => (
           <Check key={id} name={id} problem={reason ?? "unavailable"} address={href(`models/${id}`)} />
         ))}
-        {(["spans", "log_records", "points"] as const).map((kind) => (
-          <li key={kind}>
-            <span class="muted">{rowTitles[kind]}</span>
-            <span>{rates === undefined ? "…" : `${formatCount(rates[kind])} per second`}</span>
-          </li>
-        ))}
+        {isOperator &&
+          (["spans", "log_records", "points"] as const).map((kind) => (
+            <li key={kind}>
+              <span class="muted">{rowTitles[kind]}</span>
+              <span>{rates === undefined ? "…" : `${formatCount(rates[kind])} per second`}</span>
+            </li>
+          ))}
       </ul>
     </section>
   );
@@ -111,10 +120,10 @@ function Check({
   );
 }
 
-function ratesOf([first, last]: readonly Sample[]): IngestedRows | undefined {
+function ratesOf([first, last]: readonly Sample[]): ReceivedRows | undefined {
   if (first === undefined || last === undefined) return undefined;
   const seconds = (last.atMs - first.atMs) / 1000;
   // A restarted server counts from 0.
-  const rate = (kind: keyof IngestedRows) => Math.max(0, last.rows[kind] - first.rows[kind]) / seconds;
+  const rate = (kind: keyof ReceivedRows) => Math.max(0, last.rows[kind] - first.rows[kind]) / seconds;
   return { spans: rate("spans"), log_records: rate("log_records"), points: rate("points") };
 }

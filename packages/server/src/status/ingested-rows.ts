@@ -1,4 +1,4 @@
-/** How much telemetry the server has received, read from its metrics. https://prometheus.io/docs/instrumenting/exposition_formats/ */
+/** Reads from the metrics of all processes how much telemetry the server has received. https://prometheus.io/docs/instrumenting/exposition_formats/ */
 
 export interface IngestedRows {
   readonly spans: number;
