@@ -10,6 +10,7 @@ import { toOpenApi } from "./api/openapi.ts";
 import { DecoderPool } from "./audio/decoder-pool.ts";
 import { FfmpegDecoder } from "./audio/ffmpeg-decoder.ts";
 import { catalogRoutes } from "./catalog/routes.ts";
+import type { ChatParts } from "./chat/admit-chat.ts";
 import { createChat } from "./chat/complete.ts";
 import { chatRoutes } from "./chat/routes.ts";
 import { createWebConsole } from "./console/console-routes.ts";
@@ -29,6 +30,7 @@ import { createLimiter } from "./limits/limiter.ts";
 import { openSharedLimits } from "./limits/shared/open-shared-limits.ts";
 import { MonthlyUsage } from "./limits/monthly-usage.ts";
 import { createEngineFactory } from "./routing/engine-factory.ts";
+import type { RoutedChat } from "./routing/route-chat.ts";
 import { serveModels } from "./routing/model-folder.ts";
 import { exportRoutes } from "./query/export/routes.ts";
 import { logRoutes } from "./query/logs/routes.ts";
@@ -40,6 +42,7 @@ import { prometheusRoutes } from "./query/prometheus-api/prometheus-routes.ts";
 import { tempoRoutes } from "./query/tempo-api/tempo-routes.ts";
 import { traceRoutes } from "./query/traces/routes.ts";
 import { createTracePresets } from "./query/traces/trace-presets.ts";
+import { messageRoutes } from "./messages/routes.ts";
 import type { App, AppOptions } from "./running-app.ts";
 import { openServerParts } from "./server-parts.ts";
 import { openServerStore, watchDisk } from "./server-store.ts";
@@ -136,13 +139,13 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
     metrics.observeCall(call);
     callTelemetry.observe(call);
   };
-  const chat = createChat({
+  const chatParts: ChatParts<RoutedChat> = {
     resolveModel: (scope, modelId) => registry.chat(modelId, scope.key),
     guardFor: (scope, modelId) => guardrails.forCall(scope, modelId),
     limiter,
     observe: observeCall,
     keepsContent: (scope) => callTelemetry.keepsContent(scope),
-  });
+  };
   const otlp = closeAtEnd(createOtlp({ store, settingsOf, logger, settings: config.otlp }));
   const speak = createSpeak({
     resolveModel: (scope, modelId) => registry.speech(modelId, scope.key),
@@ -226,7 +229,8 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
         observeRequest?.(request);
       },
       routes: routesOfRole(role, [
-        ...chatRoutes(chat),
+        ...chatRoutes(createChat(chatParts)),
+        ...messageRoutes(chatParts),
         ...speechRoutes(speak, listVoices),
         ...transcriptionRoutes(transcribe, { maxFileBytes: transcription.max_upload_bytes, directory: uploads }),
         ...catalogRoutes(registry),

@@ -7,6 +7,7 @@ import { validateKey } from "./authentication.ts";
 import { createChatCompletion } from "./chat.ts";
 import { getConsole, getConsoleFile, getRoot } from "./console.ts";
 import { lokiOperations, lokiReady, lokiTail } from "./loki.ts";
+import { countMessageTokens, createMessage } from "./messages.ts";
 import { getModel, listModels } from "./models.ts";
 import { prometheusOperations, prometheusRoots } from "./prometheus.ts";
 import { listMetrics, queryMetrics } from "./observability-metrics.ts";
@@ -30,6 +31,8 @@ import { getDocs, getDocsScript, getHealth, getMetrics, getOpenApi, getReadiness
 
 export const operations: readonly Operation[] = [
   createChatCompletion,
+  createMessage,
+  countMessageTokens,
   createSpeech,
   listVoices,
   createTranscription,

@@ -14,6 +14,8 @@ export interface Caller {
   readonly endUser: string | undefined;
   /** The application's conversation or session that the call belongs to. */
   readonly conversation: string | undefined;
+  /** The agent that made the call, by the application's own identifier. */
+  readonly agent?: string | undefined;
 }
 
 /** The members of a request that say who made it. */
@@ -23,13 +25,14 @@ export type CallerFields = "scope" | "headers" | "requestId" | "clientAddress";
 export type NamedCaller = Partial<Pick<Caller, "endUser" | "conversation">>;
 
 /** Longer ones cannot be listed. */
-const longestConversation = 1024;
+const longestId = 1024;
 
 export function callerOf(
   { scope, requestId, clientAddress, headers }: Pick<RouteInput<unknown>, CallerFields>,
   named: NamedCaller = {},
 ): Caller {
-  const conversation = named.conversation ?? textOf(headers["x-session-id"]);
+  // Claude Code names its sessions and its subagents in headers of its own.
+  const session = textOf(headers["x-session-id"]) ?? textOf(headers["x-claude-code-session-id"]);
   return {
     scope,
     requestId,
@@ -37,8 +40,13 @@ export function callerOf(
     traceparent: textOf(headers["traceparent"]),
     tracestate: textOf(headers["tracestate"]),
     endUser: named.endUser ?? textOf(headers["x-user-id"]),
-    conversation: (conversation?.length ?? 0) > longestConversation ? undefined : conversation,
+    conversation: idOf(named.conversation ?? session),
+    agent: idOf(textOf(headers["x-claude-code-agent-id"])),
   };
+}
+
+function idOf(text: string | undefined): string | undefined {
+  return (text?.length ?? 0) > longestId ? undefined : text;
 }
 
 function textOf(header: string | string[] | undefined): string | undefined {

@@ -2,7 +2,7 @@
 import { tooManyInResponse } from "../upstream-http/invalid-response.ts";
 import { maxToolCalls } from "./response-limits.ts";
 import { isObject, nonEmptyText, wholeNumber, type JsonObject } from "../../json-object.ts";
-import { JsonEnd } from "./json-end.ts";
+import { JsonEnd } from "../../streams/json-end.ts";
 import { argumentsOf, newToolCallId } from "./normalize-parts.ts";
 import { TextPieces } from "./text-pieces.ts";
 

@@ -7,6 +7,7 @@ export const genAi = {
   provider: "gen_ai.provider.name",
   outputType: "gen_ai.output.type",
   conversation: "gen_ai.conversation.id",
+  agent: "gen_ai.agent.id",
   requestModel: "gen_ai.request.model",
   requestVoice: "gen_ai.request.voice",
   requestStream: "gen_ai.request.stream",

@@ -50,6 +50,7 @@ export function toCallRecords(call: FinishedCall, kind: CallKind, providerOf: Pr
       [sounding.keyName]: scope.key.keyName,
       [endUser]: call.endUser === undefined ? undefined : redactText(call.endUser),
       [genAi.conversation]: call.conversation === undefined ? undefined : redactText(call.conversation),
+      [genAi.agent]: call.agent === undefined ? undefined : redactText(call.agent),
       [clientAddress]: call.clientAddress,
       [sounding.engine]: engine,
       [sounding.attempts]: attempts.length > 1 ? attempts.length : undefined,

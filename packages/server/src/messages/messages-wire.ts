@@ -1,0 +1,56 @@
+/** Anthropic's Messages API as a wire of chats. https://platform.claude.com/docs/en/api/messages */
+import type { MessageRequest } from "../api/messages-request.ts";
+import type { WireFormat } from "../chat/wire.ts";
+import type { WireEvent } from "../engines/engine.ts";
+import { embeddedError } from "../engines/upstream-http/upstream-error.ts";
+import { isObject } from "../json-object.ts";
+import { describeRequest } from "./describe-request.ts";
+import { fromChunks } from "./from-chunks.ts";
+import { fromCompletion } from "./from-completion.ts";
+import { errorEvent } from "./message-errors.ts";
+import { createReader, readAnswer } from "./read-answer.ts";
+import { toChatRequest } from "./to-chat-request.ts";
+
+export const messagesWire: WireFormat<MessageRequest> = {
+  wire: "messages",
+  forwardedHeaders: ["anthropic-version", "anthropic-beta"],
+  toChatRequest,
+  describe: describeRequest,
+  fromCompletion,
+  fromChunks,
+  readAnswer,
+  createReader,
+  withModel,
+  isLast: ({ name, data }) => isOfType({ name, data }, "message_stop"),
+  errorIn({ name, data }) {
+    if (!isOfType({ name, data }, "error")) return undefined;
+    const event: unknown = JSON.parse(data);
+    return isObject(event) ? embeddedError(event) : undefined;
+  },
+  errorEvent,
+};
+
+/** An upstream may leave out the names: each is the type in the event's data. */
+function isOfType({ name, data }: WireEvent, type: string): boolean {
+  return name === undefined ? data.includes(`"${type}"`) && typeOf(data) === type : name === type;
+}
+
+function typeOf(data: string): unknown {
+  const event = parse(data);
+  return isObject(event) ? event["type"] : undefined;
+}
+
+function withModel(event: WireEvent, modelId: string): WireEvent {
+  if (!isOfType(event, "message_start")) return event;
+  const start = parse(event.data);
+  if (!isObject(start) || !isObject(start["message"])) return event;
+  return { name: event.name, data: JSON.stringify({ ...start, message: { ...start["message"], model: modelId } }) };
+}
+
+function parse(data: string): unknown {
+  try {
+    return JSON.parse(data);
+  } catch {
+    return undefined;
+  }
+}

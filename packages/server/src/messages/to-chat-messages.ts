@@ -1,0 +1,115 @@
+/**
+ * Messages as chat completions have them. The results of tools, which are blocks of a user message here, are messages of
+ * their own there; the order never changes.
+ */
+import type { ChatMessage } from "../api/chat-request.ts";
+import type { MessageParam, MessageRequest } from "../api/messages-request.ts";
+import type { JsonObject } from "../json-object.ts";
+import { nestedParts, textIn, toChatParts, toContent, type ChatPart, type PlacedBlock } from "./content-blocks.ts";
+import { addThinking, type ChatReasoning, type ThinkingBlock } from "./kept-reasoning.ts";
+import { toFunctionName } from "./tool-names.ts";
+import { readToolUseId } from "./tool-use-id.ts";
+import type { Refuse } from "./untranslatable.ts";
+
+type ToolCall = NonNullable<ChatMessage["tool_calls"]>[number];
+
+export function toChatMessages({ messages, system }: Pick<MessageRequest, "messages" | "system">, refuse: Refuse) {
+  const all: ChatMessage[] = [];
+  if (system != null && system.length > 0) {
+    all.push({ role: "system", content: contentOf({ content: system, path: "system" }, refuse) });
+  }
+  for (const [index, message] of messages.entries()) all.push(...translate(message, `messages[${index}]`, refuse));
+  return all;
+}
+
+function translate({ role, content }: MessageParam, path: string, refuse: Refuse): ChatMessage[] {
+  const at = `${path}.content`;
+  if (role === "system") return [{ role, content: contentOf({ content, path: at }, refuse) }];
+  if (typeof content === "string") return [{ role, content }];
+  const blocks = content.map((block, index) => ({ block: block as JsonObject, path: `${at}[${index}]` }));
+  return role === "user" ? userMessages(blocks, refuse) : [assistantMessage(blocks, refuse)];
+}
+
+function contentOf(placed: { readonly content: unknown; readonly path: string }, refuse: Refuse) {
+  return toContent(nestedParts(placed, refuse));
+}
+
+/** Runs of tool results, each followed by a message with what the results show, and with the blocks after them. */
+function userMessages(blocks: readonly PlacedBlock[], refuse: Refuse): ChatMessage[] {
+  const messages: ChatMessage[] = [];
+  let parts: ChatPart[] = [];
+  let shown: ChatPart[] = [];
+  const flush = (): void => {
+    if (shown.length + parts.length > 0) messages.push({ role: "user", content: toContent([...shown, ...parts]) });
+    parts = [];
+    shown = [];
+  };
+  for (const placed of blocks) {
+    if (placed.block["type"] !== "tool_result") {
+      parts.push(...toChatParts(placed, refuse));
+      continue;
+    }
+    if (parts.length > 0) flush();
+    messages.push(toolMessage(placed, shown, refuse));
+  }
+  flush();
+  return messages.length === 0 ? [{ role: "user", content: "" }] : messages;
+}
+
+/** @param shown gets the images and files, which a tool's message cannot contain, each after its number in the text */
+function toolMessage({ block, path }: PlacedBlock, shown: ChatPart[], refuse: Refuse): ChatMessage {
+  const parts: ChatPart[] = [];
+  for (const part of nestedParts({ content: block["content"], path: `${path}.content` }, refuse)) {
+    if (part.type === "text") {
+      parts.push(part);
+      continue;
+    }
+    const label: ChatPart = { type: "text", text: `[attachment ${shown.length / 2 + 1}]` };
+    parts.push(label);
+    shown.push(label, part);
+  }
+  if (block["is_error"] === true) markAsError(parts);
+  const content = parts.length === 0 ? "" : toContent(parts);
+  return { role: "tool", tool_call_id: readToolUseId(textIn(block, "tool_use_id", path)).id, content };
+}
+
+/** Chat completions have no other way to say it. */
+function markAsError(parts: ChatPart[]): void {
+  const [first] = parts;
+  const text = first?.type === "text" && "text" in first ? ` ${first.text}` : "";
+  parts.splice(0, text === "" ? 0 : 1, { type: "text", text: `Error:${text}` });
+}
+
+function toToolCall({ block, path }: PlacedBlock): ToolCall {
+  const { id, extra } = readToolUseId(textIn(block, "id", path));
+  const name = toFunctionName(textIn(block, "name", path));
+  const called = { name, arguments: JSON.stringify(block["input"] ?? {}) };
+  return { id, type: "function", function: called, ...(extra === undefined ? {} : { extra_content: extra }) };
+}
+
+function assistantMessage(blocks: readonly PlacedBlock[], refuse: Refuse): ChatMessage {
+  const parts: ChatPart[] = [];
+  const calls: ToolCall[] = [];
+  const reasoning: ChatReasoning = { content: "", details: [] };
+  for (const { block, path } of blocks) {
+    switch (block["type"]) {
+      case "tool_use":
+        calls.push(toToolCall({ block, path }));
+        break;
+      case "thinking":
+      case "redacted_thinking":
+        addThinking(block as ThinkingBlock, reasoning, path);
+        break;
+      default:
+        parts.push(...toChatParts({ block, path }, refuse));
+    }
+  }
+  const { content, details } = reasoning;
+  return {
+    role: "assistant",
+    content: parts.length > 0 ? toContent(parts) : calls.length > 0 ? null : "",
+    ...(content === "" ? {} : { reasoning_content: content }),
+    ...(details.length === 0 ? {} : { reasoning_details: details }),
+    ...(calls.length === 0 ? {} : { tool_calls: calls }),
+  };
+}
