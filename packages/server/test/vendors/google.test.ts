@@ -239,7 +239,10 @@ describe("Google", () => {
     const extras = chunks
       .flatMap((chunk) => chunk.choices[0]?.delta.tool_calls ?? [])
       .filter((each) => "extra_content" in each);
-    assert.deepEqual(extras, [{ index: 0, extra_content: { google: { thought_signature: "sig" } } }]);
+    // With the call's first piece: that is where translations to other APIs need it.
+    const { extra_content: extra, ...piece } = extras[0] as (typeof extras)[0] & { extra_content?: unknown };
+    assert.deepEqual([extras.length, extra], [1, { google: { thought_signature: "sig" } }]);
+    assert.deepEqual([piece.index, piece.id], [0, "fc1"]);
   });
 
   test("returns JSON, with a schema or without", async () => {

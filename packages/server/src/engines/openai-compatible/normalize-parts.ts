@@ -61,8 +61,11 @@ export function choiceIndex(choice: JsonObject, position: number): number {
 export function normalizeChoice(choice: JsonObject): void {
   if ("error" in choice) throwEmbeddedError(choice);
   const stopReason = choice["stop_reason"];
-  // vLLM puts the matched stop string or token here; clients know only the token.
-  if (stopReason != null && !Number.isInteger(stopReason)) choice["stop_reason"] = null;
+  if (stopReason != null && !Number.isInteger(stopReason)) {
+    // vLLM puts the matched stop string or token here; clients know only the token. SGLang has a member of its own.
+    if (typeof stopReason === "string") choice["matched_stop"] ??= stopReason;
+    choice["stop_reason"] = null;
+  }
   const logprobs = choice["logprobs"];
   if (logprobs != null && !normalizeLogprobs(logprobs)) choice["logprobs"] = null;
 }

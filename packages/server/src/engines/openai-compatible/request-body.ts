@@ -1,6 +1,7 @@
 /** Computes how the body that an engine gets differs from the caller's. */
 import { AppError } from "../../errors.ts";
 import type { ChatCall } from "../engine.ts";
+import { withoutForeignReasoning } from "./foreign-reasoning.ts";
 
 export interface BodyChoices {
   /** The model's name in the body. */
@@ -17,6 +18,8 @@ export interface BodyChoices {
 export function bodyChanges(call: ChatCall, { model, isStream, asksUsage }: BodyChoices): Record<string, unknown> {
   const { request } = call;
   const changes: Record<string, unknown> = { ...call.changes, model, extra_body: undefined, modality: undefined };
+  const messages = withoutForeignReasoning(request.messages);
+  if (messages !== undefined) changes["messages"] = messages;
   if (isStream) {
     if (request.stream !== true) changes["stream"] = true;
     if (asksUsage && request.stream_options?.include_usage !== true) {

@@ -1,8 +1,8 @@
 /** A stream of the AI SDK's language models as chunks of a chat completion. */
-import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
+import type { LanguageModelV4StreamPart, SharedV4ProviderMetadata } from "@ai-sdk/provider";
 import type { ChatCompletionChunk, ChatDelta, FinishReason } from "../../api/chat-answer.ts";
 import { AppError } from "../../errors.ts";
-import { toFinishReason, toRefusal, toUsage, unexpectedFile } from "./response.ts";
+import { toFinishReason, toMatchedStop, toRefusal, toUsage, unexpectedFile } from "./response.ts";
 import { toReasoningDetail, toToolCallExtra } from "./reasoning.ts";
 import type { JsonObject } from "../../json-object.ts";
 import type { Vendor } from "./vendor.ts";
@@ -17,6 +17,8 @@ export interface AnswerHead {
 interface OpenToolCall {
   readonly index: number;
   sentArguments: boolean;
+  /** Whether what the next request must return with the call was sent. */
+  readonly sentExtra: boolean;
 }
 
 interface StreamState {
@@ -57,11 +59,19 @@ function toChunk(
   };
 }
 
-function startToolCall(state: StreamState, part: { id: string; toolName: string }): ChatCompletionChunk {
-  const call = { index: state.toolCalls.size, sentArguments: false };
+function startToolCall(
+  state: StreamState,
+  part: {
+    readonly id: string;
+    readonly toolName: string;
+    readonly providerMetadata?: SharedV4ProviderMetadata | undefined;
+  },
+): ChatCompletionChunk {
+  const extra = toToolCallExtra(part.providerMetadata);
+  const call = { index: state.toolCalls.size, sentArguments: false, sentExtra: Object.keys(extra).length > 0 };
   state.toolCalls.set(part.id, call);
   const tool = { index: call.index, id: part.id, type: "function" as const };
-  return toChunk(state, { tool_calls: [{ ...tool, function: { name: part.toolName, arguments: "" } }] });
+  return toChunk(state, { tool_calls: [{ ...tool, function: { name: part.toolName, arguments: "" }, ...extra }] });
 }
 
 function continueToolCall(state: StreamState, id: string, text: string): ChatCompletionChunk[] {
@@ -76,12 +86,13 @@ function continueToolCall(state: StreamState, id: string, text: string): ChatCom
 /** The complete call, which the adapters send at its end: the part that was not streamed is sent now. */
 function endToolCall(state: StreamState, part: Part<"tool-call">): ChatCompletionChunk[] {
   if (part.providerExecuted === true) return [];
-  const { toolCallId: id, toolName } = part;
-  const chunks = state.toolCalls.has(id) ? [] : [startToolCall(state, { id, toolName })];
+  const { providerMetadata, toolCallId: id, toolName } = part;
+  const chunks = state.toolCalls.has(id) ? [] : [startToolCall(state, { id, toolName, providerMetadata })];
   const call = state.toolCalls.get(id)!;
   if (!call.sentArguments) chunks.push(...continueToolCall(state, id, part.input));
-  const extra = toToolCallExtra(part.providerMetadata);
-  if (Object.keys(extra).length > 0) chunks.push(toChunk(state, { tool_calls: [{ index: call.index, ...extra }] }));
+  const extra = toToolCallExtra(providerMetadata);
+  if (!call.sentExtra && Object.keys(extra).length > 0)
+    chunks.push(toChunk(state, { tool_calls: [{ index: call.index, ...extra }] }));
   return chunks;
 }
 
@@ -100,6 +111,7 @@ function finish(state: StreamState, part: Part<"finish">): ChatCompletionChunk[]
   const reason = toFinishReason(part.finishReason, state.vendor);
   const refusal = toRefusal(part.providerMetadata);
   const last = toChunk(state, refusal === null ? {} : { refusal }, reason);
+  Object.assign(last.choices[0]!, toMatchedStop(part.providerMetadata));
   state.finished = true;
   const usage = toUsage(part.usage);
   if (usage === undefined) return [last];

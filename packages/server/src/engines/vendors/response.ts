@@ -80,6 +80,12 @@ export function toRefusal(metadata: SharedV4ProviderMetadata | undefined): strin
   return isObject(details) && typeof details["explanation"] === "string" ? details["explanation"] : null;
 }
 
+/** The stop sequence that ended the answer, if Anthropic says so, under SGLang's name. */
+export function toMatchedStop(metadata: SharedV4ProviderMetadata | undefined): { matched_stop?: string } {
+  const stop = metadata?.["anthropic"]?.["stopSequence"];
+  return typeof stop === "string" ? { matched_stop: stop } : {};
+}
+
 /** The failure for content that a chat completion has no place for. */
 export function unexpectedFile(mediaType: string, vendor: Vendor): AppError {
   const text = `${vendor.label} returned a file of type ${mediaType}, which a chat completion cannot contain.`;
@@ -131,5 +137,6 @@ export function toChoice(result: LanguageModelV4GenerateResult, vendor: Vendor):
     },
     logprobs: null,
     finish_reason: finishReason,
+    ...toMatchedStop(result.providerMetadata),
   };
 }
