@@ -55,10 +55,15 @@ export const listModels = operation({
   path: "/v1/models",
   tag: "Models",
   summary: "List the models that the key's organization may call",
+  description:
+    "In OpenAI's form. Clients that send the header `anthropic-version` get the chat models in Anthropic's form, in pages of `limit` models after `after_id` or before `before_id`.",
   permission: "inference",
   queryParameters: {
     capability:
       "Only models with this capability (`chat`, `speech` or `transcription`); models without other capabilities come first.",
+    limit: "Models of one page, 1 to 1000, in Anthropic's form.",
+    after_id: "The page begins after this model, in Anthropic's form.",
+    before_id: "The page ends before this model, in Anthropic's form.",
   },
   answer: { type: "application/json", schema: ModelList, description: "The models." },
 });
@@ -69,6 +74,7 @@ export const getModel = operation({
   path: "/v1/models/{+id}",
   tag: "Models",
   summary: "Describe one model",
+  description: "In OpenAI's form; in Anthropic's for clients that send the header `anthropic-version`.",
   permission: "inference",
   pathParameters: { id: "Model ID; slashes may be sent as they are or as `%2F`." },
   answer: { type: "application/json", schema: ModelObject, description: "The model." },

@@ -5,19 +5,22 @@ import { route, type Route } from "../http/route.ts";
 import type { ModelStatus } from "../routing/model-state.ts";
 import type { ListedModel } from "../routing/model-index.ts";
 import type { Registry } from "../routing/registry.ts";
+import { isAnthropicClient, toAnthropicModel, toAnthropicPage } from "./anthropic-models.ts";
 import { operatorRoutes } from "./operator-routes.ts";
 
 export function catalogRoutes(registry: Registry): Route[] {
   const describe = (model: ListedModel): ModelObject => toModelObject(model, registry.statusOf(model));
   return [
-    route(listModels, ({ scope, query }) => ({
-      kind: "json",
-      value: { object: "list", data: registry.list(scope.key, capabilityOf(query)).map(describe) },
-    })),
-    route(getModel, ({ path, scope }) => ({
-      kind: "json",
-      value: describe(registry.describe(nameIn(path), scope.key)),
-    })),
+    route(listModels, ({ headers, scope, query }) => {
+      const isAnthropic = isAnthropicClient(headers);
+      const models = registry.list(scope.key, capabilityOf(query) ?? (isAnthropic ? "chat" : undefined));
+      const value = isAnthropic ? toAnthropicPage(models, query) : { object: "list", data: models.map(describe) };
+      return { kind: "json", value };
+    }),
+    route(getModel, ({ headers, path, scope }) => {
+      const model = registry.describe(nameIn(path), scope.key);
+      return { kind: "json", value: isAnthropicClient(headers) ? toAnthropicModel(model) : describe(model) };
+    }),
     ...operatorRoutes(registry),
   ];
 }
