@@ -63,7 +63,9 @@ describe("conversations", { skip: needs("chromium"), timeout: 300_000 }, () => {
         ),
       }),
     );
-    await otlpSender(server.url, server.key).spans(resource, answered.flat());
+    const sender = otlpSender(server.url, server.key);
+    await sender.spans(resource, answered.flat());
+    await sender.spans({ ...resource, "project.name": "quiet" }, turn(100, "visit/43", {}));
     const { id } = await administer<{ id: string }>(server, "organizations", { name: "hostile" });
     const body = { organization_id: id, name: "all", permissions: ["telemetry_read", "telemetry_write"] };
     otherKey = (await administer<{ secret: string }>(server, "keys", body)).secret;
@@ -145,9 +147,9 @@ describe("conversations", { skip: needs("chromium"), timeout: 300_000 }, () => {
   test("say how prompts and answers are recorded where they are not", async () => {
     await using console = await openConsole(browser, server);
     const { page } = console;
-    await console.open("conversations?project=demo");
+    await console.open("conversations?project=quiet");
     await rows(page).first().getByRole("link").click();
-    await page.getByText("sounding project update demo --record-content").waitFor();
+    await page.getByText("sounding project update quiet --record-content").waitFor();
     await page.getByRole("article", { name: "Turn 1" }).waitFor();
     await assertAccessible(page);
     assert.deepEqual(console.problems, []);

@@ -15,7 +15,8 @@ export const demoCommand = command({
   name: "demo",
   summary: "Send one hour of sample telemetry to explore",
   description: `Sends sample traces, logs and metrics of the last hour to the server's OTLP endpoint. They come from a sample support desk:
-an agent answers customers with several models, searches a knowledge base and calls tools, and some of its requests fail.
+an agent answers customers by text and by telephone, searches a knowledge base and calls tools. Prompts and answers are recorded; the
+tool check_stock often fails, one model is slow and one is costly.
 Each run adds another hour of data with its own trace IDs. --clear deletes the sample data of the project, from all runs, and nothing
 else. The key needs the permission telemetry_write.`,
   options: {

@@ -3,35 +3,48 @@
  * orders. Attributes follow OpenTelemetry's GenAI conventions
  * (https://github.com/open-telemetry/semantic-conventions-genai).
  */
+import {
+  callingTool,
+  fromAssistant,
+  fromTool,
+  fromUser,
+  inputAttributes,
+  outputAttributes,
+  type Message,
+  type ToolCall,
+} from "./messages.ts";
+import { callModel, type Model } from "./model-calls.ts";
 import type { DemoCount } from "./otlp.ts";
+import { recordSpeech, recordTranscription } from "./phone.ts";
 import type { Random } from "./random.ts";
 import { ActiveSpan, newId, type Recording } from "./recording.ts";
+import { apology, stories, type Story, type StoryTurn, type ToolName } from "./stories.ts";
 
 const web = "support-web";
 const agents = "support-agents";
 const knowledge = "knowledge-base";
 
-const models = {
-  "gpt-4o": { provider: "openai", medianMs: 1400 },
-  "gpt-4o-mini": { provider: "openai", medianMs: 600 },
-  "claude-sonnet-4-5": { provider: "anthropic", medianMs: 1900 },
-} as const;
-type Model = keyof typeof models;
-
-const questions = [
-  "Where is my order?",
-  "I want to return a pair of shoes.",
-  "The invoice has the wrong address.",
-  "Can I change my delivery date?",
-  "My voucher does not work.",
-  "How do I reset my password?",
-] as const;
+/** How often a tool does not respond: the warehouse has a bad day. */
+const toolFailures: Readonly<Record<ToolName, number>> = {
+  look_up_order: 0.01,
+  check_stock: 0.3,
+  create_return_label: 0.02,
+};
 const rejections = ["harassment", "hate", "self-harm", "sexual", "violence", "illicit"] as const;
 
-interface Turn {
+interface Conversation {
   readonly session: string;
-  readonly turn: number;
+  readonly customer: string;
+  readonly topic: string;
   readonly model: Model;
+  readonly isByPhone: boolean;
+  /** What was said so far. */
+  readonly history: Message[];
+}
+
+interface Turn extends Conversation {
+  readonly turn: number;
+  readonly step: StoryTurn;
 }
 
 /** An hour of the support desk up to `endMs`. */
@@ -48,13 +61,26 @@ export function recordHour(random: Random, endMs: number): Recording {
 }
 
 function recordConversation(recording: Recording, random: Random, startMs: number): void {
-  const session = `session-${newId(4)}`;
-  const model = random.pick(["gpt-4o", "gpt-4o", "gpt-4o-mini", "claude-sonnet-4-5"] as const);
+  const story = random.pick(stories);
+  const conversation: Conversation = {
+    session: `session-${newId(4)}`,
+    customer: `customer-${random.integer(1, 40)}`,
+    topic: story.topic,
+    model: modelFor(story, random),
+    isByPhone: random.chance(0.15),
+    history: [],
+  };
   let at = startMs;
-  for (let turn = 1; turn <= random.integer(1, 4); turn += 1) {
-    at = recordRequest(recording, random, { startMs: at, session, turn, model });
+  for (const [index, step] of story.turns.entries()) {
+    if (index > 0 && random.chance(0.2)) return;
+    at = recordRequest(recording, random, { ...conversation, startMs: at, turn: index + 1, step });
     at += random.durationMs(12_000);
   }
+}
+
+function modelFor({ topic }: Story, random: Random): Model {
+  if (topic === "vouchers") return "claude-opus-4-1";
+  return random.pick(["gpt-4o-mini", "gpt-4o-mini", "gpt-4o-mini", "gpt-4o", "llama-3.3-70b"]);
 }
 
 /** One message of a customer, from the web server to the answer; gives the time when it is answered. */
@@ -64,13 +90,20 @@ function recordRequest(recording: Recording, random: Random, turn: Turn & { read
     name: "POST /chat",
     kind: "server",
     startMs: turn.startMs,
-    attributes: { "http.request.method": "POST", "http.route": "/chat", "session.id": turn.session },
+    attributes: {
+      "http.request.method": "POST",
+      "http.route": "/chat",
+      "session.id": turn.session,
+      "user.id": turn.customer,
+    },
   });
-  request.log("info", `message received: ${random.pick(questions)}`, { "session.id": turn.session });
+  request.log("info", `message received: ${turn.step.question}`, { "session.id": turn.session, topic: turn.topic });
   request.pass(4);
+  if (turn.isByPhone) recordTranscription(request, turn);
   const agent = request.child(agentSpan("Concierge", "ToolUseAgent", turn), (concierge) =>
     runConcierge(concierge, random, turn),
   );
+  if (turn.isByPhone && !agent.failed) recordSpeech(request, turn);
   request.pass(3);
   const status = agent.failed ? 502 : 200;
   request.add({ "http.response.status_code": status });
@@ -90,23 +123,53 @@ function agentSpan(name: string, agentClass: string, turn: Turn) {
     "gen_ai.agent.name": name,
     "agent.class": agentClass,
     "gen_ai.conversation.id": turn.session,
+    "user.id": turn.customer,
   };
   return { service: agents, name: `invoke_agent ${name}`, kind: "internal", attributes } as const;
 }
 
 function runConcierge(agent: ActiveSpan, random: Random, turn: Turn): void {
-  agent.log("debug", `turn ${turn.turn}: choosing tools`);
-  const plan = callModel(agent, random, { ...turn, purpose: "plan", outputTokens: 60 });
-  if (plan.failed) {
-    agent.fail(plan.span.error ?? "", "upstream_error");
-    return;
+  const { step, history } = turn;
+  history.push(fromUser(step.question));
+  agent.add(inputAttributes(history.slice(-1)));
+  const calls = toolCallsOf(step);
+  agent.log("debug", `turn ${turn.turn}: ${calls.map(({ name }) => name).join(", ") || "no tool needed"}`);
+  const modelCall = { ...turn, service: agents };
+  let failed = false;
+  for (const call of calls) {
+    const message = callingTool(call);
+    const plan = callModel(agent, random, { ...modelCall, purpose: "plan", outputTokens: 60, message });
+    if (plan.failed) return agent.fail(plan.span.error ?? "", "upstream_error");
+    const outcome = useTool(agent, random, turn, call);
+    failed ||= outcome.failed;
+    history.push(message, fromTool(call, outcome.response));
   }
-  if (random.chance(0.7)) {
-    agent.child(agentSpan("Librarian", "SearchAgent", turn), (librarian) => runLibrarian(librarian, random, turn));
-  }
-  if (random.chance(0.45)) callTool(agent, random, turn);
-  const answer = callModel(agent, random, { ...turn, purpose: "answer", outputTokens: 240 });
-  if (answer.failed) agent.fail(answer.span.error ?? "", "upstream_error");
+  const message = fromAssistant(failed ? apology : step.answer);
+  const answer = callModel(agent, random, { ...modelCall, purpose: "answer", outputTokens: 240, message });
+  if (answer.failed) return agent.fail(answer.span.error ?? "", "upstream_error");
+  history.push(message);
+  agent.add(outputAttributes(message, "stop"));
+}
+
+function toolCallsOf({ question, passage, tool }: StoryTurn): ToolCall[] {
+  const id = (): string => `call_${newId(6)}`;
+  return [
+    ...(passage === undefined ? [] : [{ id: id(), name: "search_knowledge_base", arguments: { query: question } }]),
+    ...(tool === undefined ? [] : [{ id: id(), name: tool.name, arguments: tool.arguments }]),
+  ];
+}
+
+interface ToolOutcome {
+  /** What the model is told. */
+  readonly response: string;
+  readonly failed: boolean;
+}
+
+function useTool(agent: ActiveSpan, random: Random, turn: Turn, call: ToolCall): ToolOutcome {
+  const { passage, tool } = turn.step;
+  if (tool !== undefined && call.name === tool.name) return callTool(agent, random, { ...turn, tool, id: call.id });
+  agent.child(agentSpan("Librarian", "SearchAgent", turn), (librarian) => runLibrarian(librarian, random, turn));
+  return { response: passage ?? "", failed: false };
 }
 
 /** The search agent: embeds the question and asks the knowledge base, another service. */
@@ -134,81 +197,34 @@ function runLibrarian(agent: ActiveSpan, random: Random, turn: Turn): void {
       statement.pass(18);
       if (random.chance(0.04)) statement.nowMs += random.durationMs(6000);
     });
-    const found = random.integer(0, 8);
-    if (found === 0) request.log("warn", "no passage matches the question");
-    else request.log("debug", `${found} passages found`);
+    request.log("debug", `${random.integer(1, 8)} passages found`);
   });
 }
 
-function callTool(agent: ActiveSpan, random: Random, turn: Turn): void {
-  const tool = random.pick(["look_up_order", "check_stock", "create_return_label"] as const);
+interface RunningTool extends Conversation {
+  readonly tool: NonNullable<StoryTurn["tool"]>;
+  readonly id: string;
+}
+
+function callTool(agent: ActiveSpan, random: Random, { tool, id, session }: RunningTool): ToolOutcome {
   const attributes = {
     "gen_ai.operation.name": "execute_tool",
-    "gen_ai.tool.name": tool,
-    "gen_ai.tool.call.id": `call_${newId(6)}`,
-    "gen_ai.conversation.id": turn.session,
+    "gen_ai.tool.name": tool.name,
+    "gen_ai.tool.call.id": id,
+    "gen_ai.tool.call.arguments": JSON.stringify(tool.arguments),
+    "gen_ai.conversation.id": session,
   };
-  agent.child({ service: agents, name: `execute_tool ${tool}`, kind: "internal", attributes }, (call) => {
-    call.pass(120);
-    if (!random.chance(0.03)) return;
-    call.nowMs += 5000;
-    call.fail(`${tool} did not respond within 5 s`, "timeout");
-    call.log("error", `${tool} did not respond within 5 s`, { "gen_ai.tool.name": tool });
-  });
-}
-
-interface ModelCall extends Turn {
-  readonly purpose: string;
-  /** About how many. */
-  readonly outputTokens: number;
-}
-
-/** One call of a model; a rate limit is met by another try. */
-function callModel(agent: ActiveSpan, random: Random, call: ModelCall): ActiveSpan {
-  let attempt = tryModel(agent, random, call);
-  if (attempt.span.attributes["error.type"] !== "429") return attempt;
-  agent.log("warn", `${call.model} is rate limited; retrying`, { "gen_ai.request.model": call.model });
-  agent.pass(800);
-  attempt = tryModel(agent, random, call);
-  return attempt;
-}
-
-function tryModel(agent: ActiveSpan, random: Random, call: ModelCall): ActiveSpan {
-  const { provider, medianMs } = models[call.model];
-  const attributes = {
-    "gen_ai.operation.name": "chat",
-    "gen_ai.provider.name": provider,
-    "gen_ai.request.model": call.model,
-    "gen_ai.conversation.id": call.session,
-    "gen_ai.request.temperature": call.purpose === "plan" ? 0 : 0.7,
-  };
-  return agent.child({ service: agents, name: `chat ${call.model}`, kind: "client", attributes }, (span) => {
-    const fate = random.next();
-    if (fate < 0.03) {
-      span.pass(90);
-      span.fail("the model's rate limit was reached", "429");
-      return;
-    }
-    const calledMs = span.nowMs;
-    span.pass(medianMs);
-    if (fate < 0.036) {
-      span.fail("the model's server failed", "503");
-      span.log("error", `${call.model}: the model's server failed`, { "gen_ai.request.model": call.model });
-      return;
-    }
-    const rejected = fate > 0.985;
-    span.add({
-      "gen_ai.response.model": call.model,
-      "gen_ai.usage.input_tokens": Math.round(random.durationMs(700 + 300 * call.turn)),
-      "gen_ai.usage.output_tokens": rejected ? 0 : Math.round(random.durationMs(call.outputTokens)),
-      "gen_ai.response.finish_reason": rejected ? "content_filter" : "stop",
-    });
-    // Customers read answers while they are generated.
-    if (call.purpose === "answer") {
-      span.add({ "gen_ai.response.time_to_first_chunk": ((span.nowMs - calledMs) * 0.15) / 1000 });
-    }
-    if (rejected) span.log("warn", "the response was blocked by the content filter");
-  });
+  const { span, failed } = agent.child(
+    { service: agents, name: `execute_tool ${tool.name}`, kind: "internal", attributes },
+    (call) => {
+      call.pass(120);
+      if (!random.chance(toolFailures[tool.name])) return call.add({ "gen_ai.tool.call.result": tool.result });
+      call.nowMs += 5000;
+      call.fail(`${tool.name} did not respond within 5 s`, "timeout");
+      call.log("error", `${tool.name} did not respond within 5 s`, { "gen_ai.tool.name": tool.name });
+    },
+  );
+  return { response: span.error ?? tool.result, failed };
 }
 
 /** Counters as the application's own metrics, a point a minute. */
