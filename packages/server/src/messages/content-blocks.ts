@@ -2,7 +2,7 @@
 import type { ChatContentPart } from "../api/chat-request.ts";
 import type { TypeOf } from "../api/schema.ts";
 import { isObject, nonEmptyText, type JsonObject } from "../json-object.ts";
-import { invalid, type Refuse } from "./untranslatable.ts";
+import { invalid, type Refuse } from "../chat/untranslatable.ts";
 
 export type ChatPart = TypeOf<typeof ChatContentPart>;
 

@@ -4,7 +4,7 @@ import type { MessageRequest } from "../api/messages-request.ts";
 import { isObject, nonEmptyText } from "../json-object.ts";
 import { toChatMessages } from "./to-chat-messages.ts";
 import { describeParameters } from "./to-chat-request.ts";
-import { leaveOut } from "./untranslatable.ts";
+import { leaveOut } from "../chat/untranslatable.ts";
 
 export function describeRequest(request: MessageRequest): ChatRequest {
   let messages: ChatRequest["messages"] | undefined;

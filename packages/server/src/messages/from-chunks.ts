@@ -12,7 +12,7 @@ import { toStop } from "./stop-reason.ts";
 import { ThinkingStream } from "./thinking-stream.ts";
 import { reasoningText, wantsThinking } from "./thinking-blocks.ts";
 import { toolNameReader } from "./tool-names.ts";
-import { toToolUseId } from "./tool-use-id.ts";
+import { toToolUseId } from "../chat/tool-use-id.ts";
 
 type ToolCallPiece = NonNullable<ChatDelta["tool_calls"]>[number];
 

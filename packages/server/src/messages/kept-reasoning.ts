@@ -3,7 +3,7 @@
  * own blocks are what they were. Others carry in their signature what the engine needs back.
  */
 import { isObject, type JsonObject } from "../json-object.ts";
-import { invalid } from "./untranslatable.ts";
+import { invalid } from "../chat/untranslatable.ts";
 
 /** Begins the signatures, and the data of encrypted blocks, that are not Anthropic's. */
 export const signaturePrefix = "sounding-";

@@ -7,7 +7,7 @@ import type { MessageRequest } from "../api/messages-request.ts";
 import { isObject, type JsonObject } from "../json-object.ts";
 import { toChatMessages } from "./to-chat-messages.ts";
 import { toChatToolChoice, toChatTools } from "./tools.ts";
-import { invalid, refuse, type Refuse } from "./untranslatable.ts";
+import { invalid, refuse, type Refuse } from "../chat/untranslatable.ts";
 
 /** Members that are translated, or that say nothing about the answer. */
 const known = new Set([

@@ -1,0 +1,127 @@
+/** The chunks of a chat completion as the events of a streamed response. */
+import type { ChatCompletionChunk, ChatDelta, ChatUsage, FinishReason } from "../api/chat-answer.ts";
+import type { ResponseRequest } from "../api/responses-request.ts";
+import type { WireEvent } from "../engines/engine.ts";
+import { AppError } from "../errors.ts";
+import type { JsonObject } from "../json-object.ts";
+import { CallOutput, MessageOutput, ReasoningOutput, type Emit, type OpenOutput } from "./open-output.ts";
+import { beginResponse, endResponse, itemStatus } from "./response-object.ts";
+import { reasoningOf } from "./kept-reasoning.ts";
+import { customTools } from "./tools.ts";
+
+type ToolCallPiece = NonNullable<ChatDelta["tool_calls"]>[number];
+
+/** One call's translation; what it has to send is in `events` until `take`. */
+class ResponseStream {
+  readonly #request: ResponseRequest;
+  readonly #custom: ReadonlySet<string>;
+  readonly #outputs: OpenOutput[] = [];
+  readonly #calls = new Map<number, CallOutput>();
+  #events: WireEvent[] = [];
+  #sequence = 0;
+  #response: JsonObject | undefined;
+  #id = "";
+  /** What text or reasoning goes on; calls stay open, since their pieces may alternate. */
+  #current: MessageOutput | ReasoningOutput | undefined;
+  #reason: FinishReason | null = null;
+  #usage: ChatUsage | undefined;
+
+  constructor(request: ResponseRequest) {
+    this.#request = request;
+    this.#custom = customTools(request);
+  }
+
+  take(): WireEvent[] {
+    const events = this.#events;
+    this.#events = [];
+    return events;
+  }
+
+  add(chunk: ChatCompletionChunk): void {
+    if (chunk.usage != null) this.#usage = chunk.usage;
+    if (this.#response === undefined) this.#begin(chunk);
+    for (const { index, delta, finish_reason: reason } of chunk.choices) {
+      if (index !== 0) continue;
+      this.#addDelta(delta);
+      if (reason !== null) this.#reason = reason;
+    }
+  }
+
+  /** @throws AppError upstream_failed if there was no chunk */
+  end(): void {
+    if (this.#response === undefined) throw new AppError("upstream_failed", "The engine's stream has no content.");
+    // An answer without anything is an empty text.
+    if (!this.#outputs.some((output) => !(output instanceof ReasoningOutput))) this.#message();
+    const status = itemStatus(this.#reason);
+    const output = this.#outputs.map((each) => each.end(status));
+    const response = endResponse(this.#response, { output, reason: this.#reason, usage: this.#usage });
+    this.#emit(`response.${String(response["status"])}`, { response });
+  }
+
+  readonly #emit: Emit = (type, members) => {
+    const event = { type, sequence_number: this.#sequence++, ...members };
+    this.#events.push({ name: type, data: JSON.stringify(event) });
+  };
+
+  #begin(chunk: ChatCompletionChunk): void {
+    this.#id = chunk.id;
+    this.#response = beginResponse(chunk, this.#request);
+    for (const state of ["created", "in_progress"]) this.#emit(`response.${state}`, { response: this.#response });
+  }
+
+  #addDelta(delta: ChatDelta): void {
+    const reasoning = reasoningOf(delta);
+    if (reasoning.text !== "" || reasoning.details.length > 0) this.#reasoning().add(reasoning);
+    if (delta.content != null && delta.content !== "") this.#message().addText(delta.content);
+    if (delta.refusal != null && delta.refusal !== "") this.#message().addRefusal(delta.refusal);
+    for (const piece of delta.tool_calls ?? []) this.#addToolCall(piece);
+  }
+
+  #reasoning(): ReasoningOutput {
+    if (this.#current instanceof ReasoningOutput) return this.#current;
+    return (this.#current = this.#open(new ReasoningOutput(this.#place())));
+  }
+
+  #message(): MessageOutput {
+    if (this.#current instanceof MessageOutput) return this.#current;
+    return (this.#current = this.#open(new MessageOutput(this.#place())));
+  }
+
+  #addToolCall(piece: ToolCallPiece): void {
+    const { arguments: text = "", name = "" } = piece.function ?? {};
+    let call = this.#calls.get(piece.index);
+    if (call === undefined) {
+      const called = { ...piece, id: piece.id ?? `call_${piece.index}`, name, arguments: "" };
+      call = this.#open(new CallOutput(this.#place(), called, this.#custom.has(name)));
+      this.#current = undefined;
+      this.#calls.set(piece.index, call);
+    }
+    call.add(text);
+  }
+
+  /** Ends what was open before, since text and reasoning do not go on after something else. */
+  #open<Output extends OpenOutput>(output: Output): Output {
+    this.#current?.end("completed");
+    this.#outputs.push(output);
+    output.begin();
+    return output;
+  }
+
+  #place() {
+    return { emit: this.#emit, responseId: this.#id, index: this.#outputs.length };
+  }
+}
+
+/** The first event is yielded once the first chunk has arrived. Fails as the chunks do. */
+export async function* fromChunks(
+  chunks: AsyncIterable<ChatCompletionChunk>,
+  request: ResponseRequest,
+): AsyncGenerator<WireEvent, void, undefined> {
+  const stream = new ResponseStream(request);
+  for await (const chunk of chunks) {
+    stream.add(chunk);
+    yield* stream.take();
+  }
+  stream.end();
+  yield* stream.take();
+}

@@ -1,0 +1,38 @@
+/** A chat completion as a response. */
+import type { ChatCompletion } from "../api/chat-answer.ts";
+import type { ResponseRequest } from "../api/responses-request.ts";
+import { AppError } from "../errors.ts";
+import type { JsonObject } from "../json-object.ts";
+import { reasoningOf, toReasoningItem } from "./kept-reasoning.ts";
+import { callItem, itemId, messageItem, refusalPart, textPart } from "./output-items.ts";
+import { beginResponse, endResponse, itemStatus } from "./response-object.ts";
+import { customTools } from "./tools.ts";
+
+/** @throws AppError upstream_failed */
+export function fromCompletion(completion: ChatCompletion, request: ResponseRequest): JsonObject {
+  const [choice] = completion.choices;
+  if (choice === undefined) throw new AppError("upstream_failed", "The engine's response has no choice.");
+  const { message, finish_reason: reason } = choice;
+  const status = itemStatus(reason);
+  const output: JsonObject[] = [];
+  const reasoning = reasoningOf(message);
+  if (reasoning.text !== "" || reasoning.details.length > 0) {
+    output.push(toReasoningItem(itemId("reasoning", completion.id, 0), reasoning));
+  }
+  const parts = [
+    ...(message.content == null || message.content === "" ? [] : [textPart(message.content)]),
+    ...(message.refusal == null || message.refusal === "" ? [] : [refusalPart(message.refusal)]),
+  ];
+  const calls = message.tool_calls ?? [];
+  // An answer without anything is an empty text.
+  const content = parts.length === 0 && calls.length === 0 ? [textPart("")] : parts;
+  if (content.length > 0) output.push(messageItem(itemId("message", completion.id, output.length), content, status));
+  const custom = customTools(request);
+  for (const { function: called, ...call } of calls) {
+    const isCustom = custom.has(called.name);
+    const id = itemId(isCustom ? "custom_tool_call" : "function_call", completion.id, output.length);
+    output.push(callItem(id, { ...call, ...called }, { isCustom, status }));
+  }
+  const begun = beginResponse(completion, request);
+  return endResponse(begun, { output, reason, usage: completion.usage });
+}
