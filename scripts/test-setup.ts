@@ -1,10 +1,11 @@
 /**
  * Installs what tests need beyond `npm ci`: `npm run test:setup`. On Debian and Ubuntu, packages of the system (as root or
- * with sudo); elsewhere, it says what to install. Then two Python environments in `node_modules`. What is there is left alone.
+ * with sudo); elsewhere, it says what to install. Then two Python environments and coding agents in `node_modules`. What is there
+ * is left alone.
  */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFile, readFile, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs, promisify } from "node:util";
 import { allSoftware, hasProgram } from "../test/support/needs.ts";
@@ -21,6 +22,7 @@ const modules = fileURLToPath(new URL("../node_modules/", import.meta.url));
 if (hasProgram("dpkg-query") && hasProgram("apt-get")) await installPackages();
 else adviseInstallation();
 await createPythonEnvironments();
+await installAgents();
 
 /** Also packages of which a program is there: it may be there without what else the tests need. */
 async function installPackages(): Promise<void> {
@@ -96,6 +98,20 @@ async function createEnvironment(
   const python = `${directory}/bin/python`;
   await pip(python, ["-r", `${folder}${requirements}`]);
   await finish(python);
+  await writeFile(marker, wanted);
+}
+
+/** Coding agents, which are not open source: only tests run them. */
+async function installAgents(): Promise<void> {
+  const directory = `${modules}.agents`;
+  const marker = `${directory}/installed.json`;
+  const wanted = await readFile(new URL("../test/support/agents/package.json", import.meta.url), "utf8");
+  if ((await readFile(marker, "utf8").catch(() => "")) === wanted) return;
+  console.log("Installing coding agents: node_modules/.agents");
+  await rm(directory, { recursive: true, force: true });
+  await mkdir(directory);
+  await writeFile(`${directory}/package.json`, wanted);
+  await run(["npm", "install", "--prefix", directory, "--no-audit", "--no-fund", "--no-package-lock", "--silent"]);
   await writeFile(marker, wanted);
 }
 

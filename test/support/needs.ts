@@ -39,11 +39,17 @@ function program(name: string, debian: string = name, brew?: string): Software {
 
 const inModules = (path: string): string => fileURLToPath(new URL(`../../node_modules/${path}`, import.meta.url));
 
-/** Python with OpenAI's SDK, the AI Refinery SDK, Moto and the schemas of Kubernetes. */
+/** Python with the SDKs of OpenAI and Anthropic, the AI Refinery SDK, Moto and the schemas of Kubernetes. */
 export const python = process.env["SOUNDING_TEST_PYTHON"] ?? inModules(".python/bin/python");
 /** Python with instrumentations of AI applications, which need other versions of the same packages. */
 export const instrumentedPython =
   process.env["SOUNDING_TEST_INSTRUMENTATIONS"] ?? inModules(".python-instrumentations/bin/python");
+
+/** A coding agent of `test/support/agents/package.json`; undefined if it is not installed. */
+export function agentProgram(name: string): string | undefined {
+  const path = inModules(`.agents/node_modules/.bin/${name}`);
+  return existsSync(path) && existsSync(inModules(".agents/installed.json")) ? path : undefined;
+}
 
 /** Whether `npm run test:setup` got to its end there. A Python that a variable names is trusted. */
 function hasEnvironment(path: string): boolean {
@@ -67,6 +73,7 @@ const software = {
   alertmanager: program("prometheus-alertmanager"),
   bzip2: program("bzip2", "bzip2", "bzip2"),
   caddy: program("caddy", "caddy", "caddy"),
+  "claude-code": { debian: [], isThere: () => agentProgram("claude") !== undefined },
   // Where npm's package has none, an installed one.
   chromium: { debian: process.arch === "x64" ? [] : ["chromium"], brew: "google-chrome", isThere: hasChromium },
   curl: program("curl", "curl", "curl"),

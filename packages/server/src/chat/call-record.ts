@@ -90,6 +90,11 @@ export class CallRecord implements ChunkObserver {
     this.#answer.addCompletion(completion);
   }
 
+  /** The model that clients know, where chunks have the engine's own name. */
+  onModel(modelId: string): void {
+    this.#answer.model = modelId;
+  }
+
   onUsage(usage: ChatUsage): void {
     this.#usage = usage;
   }

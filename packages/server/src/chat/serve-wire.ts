@@ -162,7 +162,7 @@ class RoutedWireCall<Request extends WireRequest> {
         ? format.fromChunks(observed(target.stream(this.#chatCall), { wire: format.wire, record, tell }), input.body)
         : readEvents(native.stream(this.#wireCall), { format, record, tell });
     });
-    return reportEnd(named(items, format), (error) => record.end(error));
+    return reportEnd(named(items, format, record), (error) => record.end(error));
   }
 
   get #routedCall(): PreparedCall {
@@ -239,8 +239,12 @@ async function* observed(
 async function* named<Request extends WireRequest>(
   items: AsyncIterable<{ readonly item: WireEvent; readonly modelId: string }>,
   format: WireFormat<Request>,
+  record: CallRecord,
 ): AsyncGenerator<WireEvent, void, undefined> {
-  for await (const { item, modelId } of items) yield format.withModel(item, modelId);
+  for await (const { item, modelId } of items) {
+    record.onModel(modelId);
+    yield format.withModel(item, modelId);
+  }
 }
 
 /** Passes an upstream's events on. @throws AppError for a stream that is cut off or tells a failure */

@@ -36,7 +36,10 @@ function toChatPart(part: JsonObject, path: string, refuse: Refuse): ChatPart[] 
     }
     case "input_file": {
       if (part["file_data"] == null) {
-        refuse(part["file_url"] == null ? `${path}.file_id` : `${path}.file_url`, "is set; only file_data is supported");
+        refuse(
+          part["file_url"] == null ? `${path}.file_id` : `${path}.file_url`,
+          "is set; only file_data is supported",
+        );
         return [];
       }
       const filename = nonEmptyText(part["filename"]);

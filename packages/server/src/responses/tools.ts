@@ -55,10 +55,7 @@ function describeInput({ description, format }: ResponseTool & { readonly format
   return `${own}\n\nThe input must match this grammar (${syntax}):\n${String(format["definition"])}`.trim();
 }
 
-export function toChatToolChoice(
-  { tool_choice: choice }: ResponseRequest,
-  refuse: Refuse,
-): ChatToolChoice | undefined {
+export function toChatToolChoice({ tool_choice: choice }: ResponseRequest, refuse: Refuse): ChatToolChoice | undefined {
   if (choice == null || typeof choice === "string") return choice ?? undefined;
   const { type, name, mode } = choice as { readonly type: string; readonly name?: unknown; readonly mode?: unknown };
   if (type === "function" || type === "custom") {
