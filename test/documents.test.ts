@@ -244,7 +244,7 @@ describe("an example in TypeScript runs", () => {
 });
 
 describe("an example in Python runs", async () => {
-  for (const file of ["openai_sdk.py", "ai_refinery_sdk.py"]) {
+  for (const file of ["openai_sdk.py", "anthropic_sdk.py", "ai_refinery_sdk.py"]) {
     test(`test/examples/${file}`, { skip: needs("python") }, async () => {
       await using server = await startServer("", { telemetry: true });
       await untilTelemetryReady(server);

@@ -7,6 +7,7 @@ import type { InterfaceCase } from "./interface-case.ts";
 import type { Facts } from "./known-service.ts";
 import { logsCases } from "./logs-cases.ts";
 import { lokiCases } from "./loki-cases.ts";
+import { messagesCases } from "./messages-cases.ts";
 import { metricsCases } from "./metrics-cases.ts";
 import { projectCases } from "./project-cases.ts";
 import { speechCases } from "./speech-cases.ts";
@@ -27,6 +28,7 @@ export const allCases: readonly InterfaceCase[] = [
   ...projectCases,
   ...adminCases,
   ...chatCases,
+  ...messagesCases,
   ...speechCases,
   ...transcriptionCases,
 ];

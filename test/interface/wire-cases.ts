@@ -11,6 +11,8 @@ const speech = { model: "flite", voice: "slt", input: "Hello." };
 
 const endpoints = [
   "POST /v1/chat/completions",
+  "POST /v1/messages",
+  "POST /v1/messages/count_tokens",
   "POST /v1/audio/speech",
   "GET /v1/audio/voices",
   "POST /v1/audio/transcriptions",

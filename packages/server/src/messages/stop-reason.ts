@@ -2,7 +2,7 @@
 import type { ChatChoice, FinishReason } from "../api/chat-answer.ts";
 import type { StopReason } from "../api/messages-answer.ts";
 import type { MessageRequest } from "../api/messages-request.ts";
-import { isObject, nonEmptyText, type JsonObject } from "../json-object.ts";
+import { nonEmptyText, type JsonObject } from "../json-object.ts";
 
 export interface Stop {
   readonly stop_reason: StopReason;
@@ -51,9 +51,4 @@ const finishReasons: Readonly<Record<string, FinishReason>> = {
 export function toFinishReason(stopReason: unknown): FinishReason | null {
   if (typeof stopReason !== "string") return null;
   return Object.hasOwn(finishReasons, stopReason) ? finishReasons[stopReason]! : "stop";
-}
-
-/** Whether an object is a refusal's details with an explanation; its text. */
-export function explanationOf(details: unknown): string | null {
-  return isObject(details) ? (nonEmptyText(details["explanation"]) ?? null) : null;
 }
