@@ -1,20 +1,17 @@
 /** The composition root: creates every part of the server once, and closes them in reverse order. */
 import { randomUUID } from "node:crypto";
-import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { alertGroupRoutes } from "./alerts/alert-group-routes.ts";
 import { createAlerts } from "./alerts/alerts.ts";
 import { operations } from "./api/index.ts";
 import type { Capability } from "./api/models.ts";
 import { toOpenApi } from "./api/openapi.ts";
-import { DecoderPool } from "./audio/decoder-pool.ts";
-import { FfmpegDecoder } from "./audio/ffmpeg-decoder.ts";
 import { catalogRoutes } from "./catalog/routes.ts";
 import type { ChatParts } from "./chat/admit-chat.ts";
+import { createAudioRoutes } from "./audio-routes.ts";
 import { createChat } from "./chat/complete.ts";
 import { chatRoutes } from "./chat/routes.ts";
 import { createWebConsole } from "./console/console-routes.ts";
-import { programPath } from "./config/library-paths.ts";
 import { createDeletions } from "./deletions/deletions.ts";
 import { createHealthChecks } from "./status/health-checks.ts";
 import { createGuardrails } from "./guardrails/guardrails.ts";
@@ -24,7 +21,6 @@ import { createClientLimits } from "./http/client-limits.ts";
 import { reachableUrl } from "./http/listen.ts";
 import { notOfRole, routesOfRole } from "./http/routes-of-role.ts";
 import { startHttpServer } from "./http/server.ts";
-import { clearSpoolDirectory } from "./http/spool.ts";
 import { createRequestAdmission } from "./limits/admit-request.ts";
 import { createLimiter } from "./limits/limiter.ts";
 import { openSharedLimits } from "./limits/shared/open-shared-limits.ts";
@@ -43,14 +39,13 @@ import { tempoRoutes } from "./query/tempo-api/tempo-routes.ts";
 import { traceRoutes } from "./query/traces/routes.ts";
 import { createTracePresets } from "./query/traces/trace-presets.ts";
 import { messageRoutes } from "./messages/routes.ts";
+import { responseRoutes } from "./responses/routes.ts";
+import { StoredResponses } from "./tenancy/stored-responses.ts";
 import type { App, AppOptions } from "./running-app.ts";
 import { openServerParts } from "./server-parts.ts";
 import { openServerStore, watchDisk } from "./server-store.ts";
 import { alertsOf, modelsOf } from "./config/settings-of-role.ts";
 import { takes } from "./server-role.ts";
-import { createListVoices } from "./speech/list-voices.ts";
-import { speechRoutes } from "./speech/routes.ts";
-import { createSpeak } from "./speech/speak.ts";
 import { createMetrics } from "./status/metrics.ts";
 import { statusRoutes } from "./status/routes.ts";
 import { lokiPushRoutes } from "./telemetry/loki-push/routes.ts";
@@ -65,8 +60,6 @@ import { tenancyRoutes } from "./tenancy/routes.ts";
 import { createSignIn } from "./tenancy/sign-in.ts";
 import { createProjectSettings } from "./tenancy/project-settings.ts";
 import { createUsageLedger } from "./tenancy/usage.ts";
-import { transcriptionRoutes } from "./transcription/routes.ts";
-import { createTranscribe } from "./transcription/transcribe.ts";
 import { watchEventLoop } from "./scheduling/event-loop-watch.ts";
 
 /** @throws AppError if a part cannot start; parts that have started are closed */
@@ -133,8 +126,7 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
       : noCallTelemetry,
   );
   const guardrails = closeAtEnd(createGuardrails(config.guardrails, { logger, rootOf: (id) => registry.rootOf(id) }));
-  let maxInputCharacters = config.speech.max_input_characters;
-  let { transcription } = config;
+  let { speech, transcription } = config;
   const observeCall = (call: FinishedCall): void => {
     metrics.observeCall(call);
     callTelemetry.observe(call);
@@ -147,37 +139,16 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
     keepsContent: (scope) => callTelemetry.keepsContent(scope),
   };
   const otlp = closeAtEnd(createOtlp({ store, settingsOf, logger, settings: config.otlp }));
-  const speak = createSpeak({
-    resolveModel: (scope, modelId) => registry.speech(modelId, scope.key),
-    limiter,
-    maxInputCharacters: () => maxInputCharacters,
-    observe: observeCall,
-  });
-  const listVoices = createListVoices({
-    speakers: (scope) => registry.speakers(scope.key),
-    speaker: (scope, id) => ({
-      id,
-      ownedBy: registry.describe(id, scope.key).ownedBy,
-      speech: registry.speech(id, scope.key),
+  const audio = closeAtEnd(
+    await createAudioRoutes({
+      registry,
+      limiter,
+      uploads: parts.uploads,
+      observe: observeCall,
+      logger,
+      settings: () => ({ speech, transcription }),
     }),
-  });
-  const { uploads } = parts;
-  await clearSpoolDirectory(uploads);
-  const decoders = closeAtEnd(
-    new DecoderPool({ workers: transcription.decoder_workers ?? Math.max(4, 2 * availableParallelism()), logger }),
   );
-  const transcribe = createTranscribe({
-    resolveModel: (scope, modelId) => registry.transcription(modelId, scope.key),
-    limiter,
-    decoders,
-    ffmpeg: new FfmpegDecoder({ program: transcription.ffmpeg, searchPath: programPath(), directory: uploads }),
-    maxAudioSeconds: () => transcription.max_audio_seconds,
-    defaultTimeout: () => transcription,
-    allowsTextFormats: () => transcription.text_formats,
-    formatsSentences: () => transcription.sentences,
-    silenceText: () => (transcription.silence_text === "null" ? null : ""),
-    observe: observeCall,
-  });
   const alerts = closeAtEnd(
     createAlerts({
       settings: alertsOf(config),
@@ -231,8 +202,8 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
       routes: routesOfRole(role, [
         ...chatRoutes(createChat(chatParts)),
         ...messageRoutes(chatParts),
-        ...speechRoutes(speak, listVoices),
-        ...transcriptionRoutes(transcribe, { maxFileBytes: transcription.max_upload_bytes, directory: uploads }),
+        ...responseRoutes(chatParts, new StoredResponses(control, config.storage.response_retention_days)),
+        ...audio.routes,
         ...catalogRoutes(registry),
         ...[logRoutes, projectRoutes, exportRoutes].flatMap((routes) => routes(store)),
         ...traceRoutes({ store, tracePresets, tokenPrices }),
@@ -284,8 +255,7 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
       engines = next.engines;
       limiter.setDefaults(next.limits);
       guardrails.reload(next.guardrails);
-      maxInputCharacters = next.speech.max_input_characters;
-      ({ transcription } = next);
+      ({ speech, transcription } = next);
       await alerts.reload(alertsOf(next), next.alertGroups);
       logger.setLevel(next.server.log_level);
     },

@@ -24,6 +24,15 @@ import { lokiPush } from "./loki-push.ts";
 import { remoteWrite } from "./remote-write.ts";
 import { exportLogs, exportMetrics, exportTraces } from "./otlp.ts";
 import { sessionOperations } from "./sessions.ts";
+import {
+  cancelResponse,
+  compactResponse,
+  countResponseTokens,
+  createResponse,
+  deleteResponse,
+  getResponse,
+  listResponseItems,
+} from "./responses.ts";
 import { createSpeech, listVoices } from "./speech.ts";
 import { tempoOperations } from "./tempo.ts";
 import { createTranscription } from "./transcription.ts";
@@ -33,6 +42,13 @@ export const operations: readonly Operation[] = [
   createChatCompletion,
   createMessage,
   countMessageTokens,
+  createResponse,
+  countResponseTokens,
+  compactResponse,
+  getResponse,
+  deleteResponse,
+  listResponseItems,
+  cancelResponse,
   createSpeech,
   listVoices,
   createTranscription,

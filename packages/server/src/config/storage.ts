@@ -35,6 +35,13 @@ export const storage = Type.Object(
       description:
         "Free space on the disk of `data_dir` below which telemetry is refused with 503, which leaves room for the control database to record keys and budgets.",
     }),
+    response_retention_days: Type.Integer({
+      minimum: 0,
+      maximum: 3_650,
+      default: 30,
+      description:
+        "Days for which the control database keeps responses of the Responses API whose request does not set `store` to false. 0: none is kept, so `previous_response_id` cannot be used.",
+    }),
     admin_key: Type.Optional(
       secret(
         "An operator key that always exists, for administering a new installation without the key printed at its first start: `sk-` and at least 32 more characters.",

@@ -61,7 +61,7 @@ class MessageStream {
   }
 
   /** @throws AppError upstream_failed if there was no chunk */
-  end(): void {
+  finish(): void {
     if (!this.#isBegun) throw new AppError("upstream_failed", "The engine's stream has no content.");
     this.#endText();
     this.#blocks.endAll();
@@ -141,6 +141,6 @@ export async function* fromChunks(
     stream.add(chunk);
     yield* stream.take();
   }
-  stream.end();
+  stream.finish();
   yield* stream.take();
 }

@@ -48,7 +48,7 @@ class ResponseStream {
   }
 
   /** @throws AppError upstream_failed if there was no chunk */
-  end(): void {
+  finish(): void {
     if (this.#response === undefined) throw new AppError("upstream_failed", "The engine's stream has no content.");
     // An answer without anything is an empty text.
     if (!this.#outputs.some((output) => !(output instanceof ReasoningOutput))) this.#message();
@@ -122,6 +122,6 @@ export async function* fromChunks(
     stream.add(chunk);
     yield* stream.take();
   }
-  stream.end();
+  stream.finish();
   yield* stream.take();
 }

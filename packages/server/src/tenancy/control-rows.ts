@@ -1,6 +1,6 @@
 /**
  * Copies the rows of the control database: out of one state of the database, and into a database of either kind. Sessions and
- * sign-in codes are left out, so that a session that ended does not return.
+ * sign-in codes are left out, so that a session that ended does not return, and so are stored responses, so that a deleted one does not.
  * docs/adr/0043-backup-and-move.md
  */
 import { Type, type TSchema } from "typebox";
@@ -14,7 +14,10 @@ const text = Type.String();
 const number = Type.Integer();
 const optional = { text: Type.Union([text, Type.Null()]), number: Type.Union([number, Type.Null()]) };
 
-type CopiedTable = Exclude<keyof ControlTables, "sessions" | "sign_in_codes" | "write_probe">;
+type CopiedTable = Exclude<
+  keyof ControlTables,
+  "sessions" | "sign_in_codes" | "responses" | "response_items" | "write_probe"
+>;
 
 /** In an order in which every row follows those that it refers to. */
 const columns: { readonly [Table in CopiedTable]: Readonly<Record<keyof ControlTables[Table], TSchema>> } = {

@@ -53,6 +53,17 @@ export async function removeProject(control: ControlDatabase, projectId: string)
     await removeKeys(transaction, (database) =>
       database.selectFrom("keys").select("id").where("project_id", "=", projectId),
     );
+    const project = await transaction
+      .selectFrom("projects")
+      .select(["organization_id", "name"])
+      .where("id", "=", projectId)
+      .executeTakeFirst();
+    if (project === undefined) return;
+    await transaction
+      .deleteFrom("responses")
+      .where("organization_id", "=", project.organization_id)
+      .where("project_name", "=", project.name)
+      .execute();
     await transaction.deleteFrom("projects").where("id", "=", projectId).execute();
   });
 }
@@ -63,7 +74,7 @@ export async function removeOrganization(control: ControlDatabase, organizationI
     await removeKeys(transaction, (database) =>
       database.selectFrom("keys").select("id").where("organization_id", "=", organizationId),
     );
-    for (const table of ["alert_states", "alert_groups", "token_usage", "projects"] as const)
+    for (const table of ["alert_states", "alert_groups", "token_usage", "responses", "projects"] as const)
       await transaction.deleteFrom(table).where("organization_id", "=", organizationId).execute();
     await transaction.deleteFrom("organizations").where("id", "=", organizationId).execute();
   });

@@ -17,6 +17,7 @@ const migrations: Record<string, Migration> = {
   "0006_limit_leases": { up: createLimitLeases },
   "0007_deletions": { up: createDeletions },
   "0008_limits_of_rotated_keys": { up: addLimitsKey },
+  "0009_responses": { up: createResponses },
 };
 
 export const knownMigrations: readonly string[] = Object.keys(migrations);
@@ -155,6 +156,31 @@ async function createDeletions({ schema }: Kysely<unknown>): Promise<void> {
 
 async function addLimitsKey({ schema }: Kysely<unknown>): Promise<void> {
   await schema.alterTable("keys").addColumn("limits_key_id", "text").execute();
+}
+
+async function createResponses({ schema }: Kysely<unknown>): Promise<void> {
+  await schema
+    .createTable("responses")
+    .addColumn("id", "text", (column) => column.primaryKey())
+    .addColumn("organization_id", "text", (column) => column.notNull())
+    .addColumn("project_name", "text", (column) => column.notNull())
+    .addColumn("engine", "text")
+    .addColumn("previous_id", "text")
+    .addColumn("input", "text", (column) => column.notNull())
+    .addColumn("response", "text", (column) => column.notNull())
+    .addColumn("bytes", "integer", (column) => column.notNull())
+    .addColumn("created_at", "bigint", (column) => column.notNull())
+    .addColumn("expires_at", "bigint", (column) => column.notNull())
+    .execute();
+  await schema.createIndex("responses_age").on("responses").columns(["organization_id", "created_at"]).execute();
+  await schema.createIndex("responses_expiry").on("responses").column("expires_at").execute();
+  await schema
+    .createTable("response_items")
+    .addColumn("id", "text", (column) => column.notNull())
+    .addColumn("response_id", "text", (column) => column.notNull().references("responses.id").onDelete("cascade"))
+    .addPrimaryKeyConstraint("response_items_key", ["id", "response_id"])
+    .execute();
+  await schema.createIndex("response_items_response").on("response_items").column("response_id").execute();
 }
 
 /**

@@ -123,6 +123,31 @@ interface DeletionTable {
   retry_at: number | null;
 }
 
+/** A response of the Responses API that later ones can continue. Expired rows are deleted when the next one is stored. */
+interface ResponseTable {
+  id: string;
+  organization_id: string;
+  project_name: string;
+  /** The engine that has it too, because the call was passed through. */
+  engine: string | null;
+  /** The response that it continues. */
+  previous_id: string | null;
+  /** JSON: the items that were new in the request. */
+  input: string;
+  /** JSON: the response object. */
+  response: string;
+  /** Of input and response. */
+  bytes: number;
+  created_at: number;
+  expires_at: number;
+}
+
+/** An item of a stored response, to which requests may refer. */
+interface ResponseItemTable {
+  id: string;
+  response_id: string;
+}
+
 /** One row, written to check that the database accepts writes. */
 interface WriteProbeTable {
   id: number;
@@ -139,5 +164,7 @@ export interface ControlTables {
   alert_groups: AlertGroupTable;
   alert_states: AlertStateTable;
   deletions: DeletionTable;
+  responses: ResponseTable;
+  response_items: ResponseItemTable;
   write_probe: WriteProbeTable;
 }

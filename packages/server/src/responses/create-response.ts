@@ -1,0 +1,133 @@
+/** Generates a response, and stores it before the client learns its ID from the last event. */
+import type { ResponseRequest } from "../api/responses-request.ts";
+import type { ChatParts } from "../chat/admit-chat.ts";
+import { createWire, type ServeWire, type WireAnswer, type WireTarget } from "../chat/serve-wire.ts";
+import type { WireEvent } from "../engines/engine.ts";
+import { AppError, type ErrorCode } from "../errors.ts";
+import type { CallerFields } from "../http/caller.ts";
+import type { ResponseHeaders, RouteInput } from "../http/route.ts";
+import type { JsonObject } from "../json-object.ts";
+import type { RoutedChat } from "../routing/route-chat.ts";
+import { largestStoredResponse, type StoredResponses } from "../tenancy/stored-responses.ts";
+import { continueConversation, withItemIds, withoutForeignReasoning, type Continued } from "./continue-conversation.ts";
+import { parseResponseEvent } from "./parse-event.ts";
+import { responsesWire } from "./responses-wire.ts";
+
+export type CreateInput = Pick<
+  RouteInput<ResponseRequest>,
+  "body" | "bytes" | CallerFields | "signal" | "cancellation" | "note"
+>;
+
+export type CreatedResponse = WireAnswer & {
+  readonly headers: ResponseHeaders;
+  readonly errorEvent: (error: AppError, sequence: number) => WireEvent;
+};
+
+export type CreateResponse = (input: CreateInput) => Promise<CreatedResponse>;
+
+export function createResponses(parts: ChatParts<RoutedChat>, stored: StoredResponses): CreateResponse {
+  const serve: ServeWire<ResponseRequest> = createWire(responsesWire, parts);
+  return async (input) => {
+    refuseOthers(input.body);
+    const continued = await continueConversation(input.body, input.scope, stored);
+    const call = new ResponseCall(input, continued, stored);
+    const { body, engine } = continued;
+    const changes = { ...withoutForeignReasoning(continued), ...call.storeChange };
+    const answer = await serve({ ...callOf(input), body, changes, engine }, (target) => (call.target = target));
+    const { headers } = answer;
+    const errorEvent = (error: AppError, sequence: number): WireEvent => call.errorEvent(error, sequence);
+    return answer.kind === "answer"
+      ? { kind: "answer", answer: await call.finish(answer.answer), headers, errorEvent }
+      : { kind: "events", events: call.events(answer.events), headers, errorEvent };
+  };
+}
+
+function callOf({ bytes, scope, headers, requestId, clientAddress, signal, cancellation, note }: CreateInput) {
+  return { bytes, scope, headers, requestId, clientAddress, signal, cancellation, note };
+}
+
+/** What the server itself would have to do. @throws AppError unsupported_parameter */
+function refuseOthers({ background, conversation }: ResponseRequest): void {
+  if (background === true) {
+    throw new AppError("unsupported_parameter", "background is true; responses in the background are not supported.", {
+      param: "background",
+    });
+  }
+  if (conversation != null) {
+    const advice = "conversations are not supported; continue one with previous_response_id.";
+    throw new AppError("unsupported_parameter", `conversation is set; ${advice}`, { param: "conversation" });
+  }
+}
+
+class ResponseCall {
+  target: WireTarget | undefined;
+  readonly #input: CreateInput;
+  readonly #continued: Continued;
+  readonly #stored: StoredResponses;
+  readonly #isStored: boolean;
+  /** As the first event told it, for an event that tells a failure. */
+  #begun: JsonObject = {};
+
+  constructor(input: CreateInput, continued: Continued, stored: StoredResponses) {
+    this.#input = input;
+    this.#continued = continued;
+    this.#stored = stored;
+    const isSmall = input.bytes.length <= largestStoredResponse;
+    this.#isStored = input.body.store !== false && stored.isEnabled && isSmall;
+  }
+
+  /** Where nothing is stored, the upstream need not store it either. */
+  get storeChange(): Readonly<Record<string, unknown>> {
+    return this.#stored.isEnabled || this.#input.body.store === false ? {} : { store: false };
+  }
+
+  async finish(response: JsonObject): Promise<JsonObject> {
+    const shown = this.#shown(response);
+    if (!this.#isStored || typeof shown["id"] !== "string") return { ...shown, store: false };
+    const { id } = shown;
+    const isAdded = await this.#stored.add(this.#input.scope, {
+      id,
+      engine: this.target?.isNative === true ? this.target.engine : undefined,
+      previousId: this.#input.body.previous_response_id ?? undefined,
+      input: withItemIds(this.#continued.newItems, id),
+      response: shown,
+    });
+    return isAdded ? shown : { ...shown, store: false };
+  }
+
+  async *events(events: AsyncIterable<WireEvent>): AsyncGenerator<WireEvent, void, undefined> {
+    for await (const event of events) {
+      const parsed = parseResponseEvent(event);
+      if (parsed === undefined) {
+        yield event;
+        continue;
+      }
+      if (parsed.type === "response.created") this.#begun = this.#shown(parsed.response);
+      const response = responsesWire.isLast(event) ? await this.finish(parsed.response) : this.#shown(parsed.response);
+      yield { name: event.name, data: JSON.stringify({ ...parsed.event, response }) };
+    }
+  }
+
+  errorEvent(error: AppError, sequence: number): WireEvent {
+    const { code, message } = error;
+    const failure = { code: failureCodes[code] ?? "server_error", message };
+    const response = { ...this.#begun, status: "failed", error: failure };
+    const data = JSON.stringify({ type: "response.failed", sequence_number: sequence, response });
+    return { name: "response.failed", data };
+  }
+
+  /** With the request's own parameters where they were resolved. */
+  #shown(response: JsonObject): JsonObject {
+    const { previous_response_id: previousId } = this.#input.body;
+    return previousId == null ? response : { ...response, previous_response_id: previousId };
+  }
+}
+
+/** As OpenAI names them; Codex decides by them whether to try again. */
+const failureCodes: Readonly<Partial<Record<ErrorCode, string>>> = {
+  context_length_exceeded: "context_length_exceeded",
+  rate_limited: "rate_limit_exceeded",
+  quota_exceeded: "insufficient_quota",
+  invalid_request: "invalid_prompt",
+  content_filter: "invalid_prompt",
+};

@@ -1,0 +1,221 @@
+/** Responses of the Responses API in the control database: for a time, for their project, up to a size for each organization. */
+import { sql } from "kysely";
+import { AppError } from "../errors.ts";
+import { inputLimit } from "../input-limits.ts";
+import type { JsonObject } from "../json-object.ts";
+import type { Scope } from "../tenant.ts";
+import type { ControlDatabase, Writer } from "./control-database.ts";
+import { nowSeconds } from "./row-values.ts";
+
+const daySeconds = 86_400;
+export const largestStoredResponse = inputLimit({
+  area: "Chat completions",
+  bounds: "A stored response with its input",
+  value: 1_048_576,
+  unit: "bytes",
+  error: { instead: "the response is not stored" },
+});
+const mostBytes = inputLimit({
+  area: "Chat completions",
+  bounds: "Stored responses of an organization",
+  value: 268_435_456,
+  unit: "bytes",
+  error: { instead: "the oldest are deleted" },
+});
+const mostResponses = inputLimit({
+  area: "Chat completions",
+  bounds: "Stored responses of an organization",
+  value: 20_000,
+  error: { instead: "the oldest are deleted" },
+});
+const longestConversation = inputLimit({
+  area: "Chat completions",
+  bounds: "Responses that `previous_response_id` leads to, one after another",
+  value: 1_000,
+  error: "invalid_request",
+});
+/** Old responses of an organization are looked for once in so many that are stored. */
+const trimInterval = 32;
+
+export interface NewResponse {
+  readonly id: string;
+  /** The engine that has it too; undefined for a translated call. */
+  readonly engine: string | undefined;
+  readonly previousId: string | undefined;
+  /** The items that were new in the request. */
+  readonly input: readonly JsonObject[];
+  readonly response: JsonObject;
+}
+
+export interface StoredResponse extends NewResponse {
+  readonly output: readonly JsonObject[];
+}
+
+type Owner = Pick<Scope, "organizationId" | "projectName">;
+
+export class StoredResponses {
+  readonly #control: ControlDatabase;
+  readonly #retentionDays: number;
+  #untilTrim = 0;
+
+  /** @param retentionDays 0: nothing is stored */
+  constructor(control: ControlDatabase, retentionDays: number) {
+    this.#control = control;
+    this.#retentionDays = retentionDays;
+  }
+
+  get isEnabled(): boolean {
+    return this.#retentionDays > 0;
+  }
+
+  /** @returns whether it is stored: it may be too large */
+  async add(owner: Owner, { id, engine, previousId, input, response }: NewResponse): Promise<boolean> {
+    const inputText = JSON.stringify(input);
+    const responseText = JSON.stringify(response);
+    const bytes = Buffer.byteLength(inputText) + Buffer.byteLength(responseText);
+    if (!this.isEnabled || bytes > largestStoredResponse) return false;
+    const now = nowSeconds();
+    const isTrimmed = this.#untilTrim-- <= 0;
+    if (isTrimmed) this.#untilTrim = trimInterval;
+    await this.#control.write(async (transaction) => {
+      await transaction.deleteFrom("responses").where("expires_at", "<=", now).execute();
+      if (isTrimmed) await trim(transaction, owner.organizationId);
+      const row = {
+        id,
+        organization_id: owner.organizationId,
+        project_name: owner.projectName,
+        engine: engine ?? null,
+        previous_id: previousId ?? null,
+        input: inputText,
+        response: responseText,
+        bytes,
+        created_at: now,
+        expires_at: now + this.#retentionDays * daySeconds,
+      };
+      await transaction.insertInto("responses").values(row).execute();
+      const items = itemIds(response).map((itemId) => ({ id: itemId, response_id: id }));
+      if (items.length > 0) {
+        await transaction
+          .insertInto("response_items")
+          .values(items)
+          .onConflict((conflict) => conflict.doNothing())
+          .execute();
+      }
+    });
+    return true;
+  }
+
+  /** Undefined if the project has no such response, or no longer. */
+  async find(owner: Owner, id: string): Promise<StoredResponse | undefined> {
+    const row = await this.#control.read((database) =>
+      database
+        .selectFrom("responses")
+        .select(["id", "engine", "previous_id", "input", "response"])
+        .where("id", "=", id)
+        .where("organization_id", "=", owner.organizationId)
+        .where("project_name", "=", owner.projectName)
+        .where("expires_at", ">", nowSeconds())
+        .executeTakeFirst(),
+    );
+    if (row === undefined) return undefined;
+    const response = JSON.parse(row.response) as JsonObject;
+    return {
+      id: row.id,
+      engine: row.engine ?? undefined,
+      previousId: row.previous_id ?? undefined,
+      input: JSON.parse(row.input) as JsonObject[],
+      response,
+      output: outputOf(response),
+    };
+  }
+
+  /**
+   * The response and those that it continues, the oldest first, as far as no engine has them.
+   * @throws AppError invalid_request if one is missing, or if there are too many
+   */
+  async conversation(owner: Owner, id: string): Promise<StoredResponse[]> {
+    const found: StoredResponse[] = [];
+    for (let next: string | undefined = id; next !== undefined;) {
+      const stored: StoredResponse | undefined = await this.find(owner, next);
+      if (stored === undefined) throw unknownResponse(next);
+      found.unshift(stored);
+      if (stored.engine !== undefined) return found;
+      if (found.length > longestConversation) {
+        const reason = `it continues more than ${longestConversation} responses`;
+        throw new AppError("invalid_request", `previous_response_id is ${JSON.stringify(id)}; ${reason}.`, {
+          param: "previous_response_id",
+        });
+      }
+      next = stored.previousId;
+    }
+    return found;
+  }
+
+  /** The responses of the project that have the items, by the items' IDs. */
+  async holders(owner: Owner, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    if (ids.length === 0) return new Map();
+    const rows = await this.#control.read((database) =>
+      database
+        .selectFrom("response_items")
+        .innerJoin("responses", "responses.id", "response_items.response_id")
+        .select(["response_items.id as id", "responses.id as holder"])
+        .where("response_items.id", "in", ids)
+        .where("responses.organization_id", "=", owner.organizationId)
+        .where("responses.project_name", "=", owner.projectName)
+        .where("responses.expires_at", ">", nowSeconds())
+        .execute(),
+    );
+    return new Map(rows.map(({ id, holder }) => [id, holder]));
+  }
+
+  /** @returns whether there was one */
+  async remove(owner: Owner, id: string): Promise<boolean> {
+    return this.#control.write(async (transaction) => {
+      const { numDeletedRows } = await transaction
+        .deleteFrom("responses")
+        .where("id", "=", id)
+        .where("organization_id", "=", owner.organizationId)
+        .where("project_name", "=", owner.projectName)
+        .executeTakeFirst();
+      return numDeletedRows > 0n;
+    });
+  }
+}
+
+export function unknownResponse(id: string): AppError {
+  return new AppError(
+    "invalid_request",
+    `previous_response_id is ${JSON.stringify(id)}; the project has no such response, or no longer. Responses are kept unless store is false or they are too large.`,
+    { param: "previous_response_id", wireCode: "previous_response_not_found" },
+  );
+}
+
+function outputOf({ output }: JsonObject): JsonObject[] {
+  return Array.isArray(output) ? (output as JsonObject[]) : [];
+}
+
+function itemIds(response: JsonObject): string[] {
+  const ids = outputOf(response).map(({ id }) => id);
+  return [...new Set(ids.filter((id): id is string => typeof id === "string" && id.length <= 512))];
+}
+
+/** Deletes the oldest responses of the organization beyond its limits. */
+async function trim(transaction: Writer, organizationId: string): Promise<void> {
+  const newest = transaction
+    .selectFrom("responses")
+    .select(["id"])
+    .select(sql<number>`sum(bytes) over (order by created_at desc, id desc)`.as("bytes_so_far"))
+    .select(sql<number>`row_number() over (order by created_at desc, id desc)`.as("place"))
+    .where("organization_id", "=", organizationId);
+  await transaction
+    .deleteFrom("responses")
+    .where("id", "in", (database) =>
+      database
+        .selectFrom(newest.as("newest"))
+        .select("newest.id")
+        .where((where) =>
+          where.or([where("newest.bytes_so_far", ">", mostBytes), where("newest.place", ">", mostResponses)]),
+        ),
+    )
+    .execute();
+}
