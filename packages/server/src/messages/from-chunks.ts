@@ -11,7 +11,7 @@ import { toMessageUsage } from "./message-usage.ts";
 import { toStop } from "./stop-reason.ts";
 import { ThinkingStream } from "./thinking-stream.ts";
 import { reasoningText, wantsThinking } from "./thinking-blocks.ts";
-import { toolNameReader } from "./tool-names.ts";
+import { toolNameReader } from "../chat/tool-names.ts";
 import { toToolUseId } from "../chat/tool-use-id.ts";
 
 type ToolCallPiece = NonNullable<ChatDelta["tool_calls"]>[number];

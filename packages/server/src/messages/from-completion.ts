@@ -8,7 +8,7 @@ import { toStop } from "./stop-reason.ts";
 import { toThinkingBlocks, wantsThinking } from "./thinking-blocks.ts";
 import { estimateInputTokens, estimateTokens } from "./token-estimate.ts";
 import { toToolUseId } from "../chat/tool-use-id.ts";
-import { toolNameReader } from "./tool-names.ts";
+import { toolNameReader } from "../chat/tool-names.ts";
 
 type ToolCall = NonNullable<ChatChoice["message"]["tool_calls"]>[number];
 

@@ -7,7 +7,7 @@ import type { MessageParam, MessageRequest } from "../api/messages-request.ts";
 import type { JsonObject } from "../json-object.ts";
 import { nestedParts, textIn, toChatParts, toContent, type ChatPart, type PlacedBlock } from "./content-blocks.ts";
 import { addThinking, type ChatReasoning, type ThinkingBlock } from "./kept-reasoning.ts";
-import { toFunctionName } from "./tool-names.ts";
+import { toFunctionName } from "../chat/tool-names.ts";
 import { readToolUseId } from "../chat/tool-use-id.ts";
 import type { Refuse } from "../chat/untranslatable.ts";
 

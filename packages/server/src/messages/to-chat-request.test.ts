@@ -10,7 +10,7 @@ import type { JsonObject } from "../json-object.ts";
 import { describeRequest } from "./describe-request.ts";
 import { fromCompletion } from "./from-completion.ts";
 import { toChatRequest } from "./to-chat-request.ts";
-import { toFunctionName } from "./tool-names.ts";
+import { toFunctionName } from "../chat/tool-names.ts";
 
 const user = { role: "user" as const, content: "Hello" };
 

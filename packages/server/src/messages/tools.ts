@@ -2,7 +2,7 @@
 import type { ChatRequest, ChatTool } from "../api/chat-request.ts";
 import type { MessageRequest, MessageTool } from "../api/messages-request.ts";
 import { nonEmptyText, type JsonObject } from "../json-object.ts";
-import { toFunctionName } from "./tool-names.ts";
+import { toFunctionName } from "../chat/tool-names.ts";
 import { invalid, type Refuse } from "../chat/untranslatable.ts";
 
 /** Members without a meaning for a model that chat completions reach. */

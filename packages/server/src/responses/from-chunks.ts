@@ -7,14 +7,14 @@ import type { JsonObject } from "../json-object.ts";
 import { CallOutput, MessageOutput, ReasoningOutput, type Emit, type OpenOutput } from "./open-output.ts";
 import { beginResponse, endResponse, itemStatus } from "./response-object.ts";
 import { reasoningOf } from "./kept-reasoning.ts";
-import { customTools } from "./tools.ts";
+import { toolReader, type ClientTool } from "./tools.ts";
 
 type ToolCallPiece = NonNullable<ChatDelta["tool_calls"]>[number];
 
 /** One call's translation; what it has to send is in `events` until `take`. */
 class ResponseStream {
   readonly #request: ResponseRequest;
-  readonly #custom: ReadonlySet<string>;
+  readonly #toolOf: (name: string) => ClientTool;
   readonly #outputs: OpenOutput[] = [];
   readonly #calls = new Map<number, CallOutput>();
   #events: WireEvent[] = [];
@@ -28,7 +28,7 @@ class ResponseStream {
 
   constructor(request: ResponseRequest) {
     this.#request = request;
-    this.#custom = customTools(request);
+    this.#toolOf = toolReader(request);
   }
 
   take(): WireEvent[] {
@@ -91,8 +91,8 @@ class ResponseStream {
     const { arguments: text = "", name = "" } = piece.function ?? {};
     let call = this.#calls.get(piece.index);
     if (call === undefined) {
-      const called = { ...piece, id: piece.id ?? `call_${piece.index}`, name, arguments: "" };
-      call = this.#open(new CallOutput(this.#place(), called, this.#custom.has(name)));
+      const called = { ...piece, id: piece.id ?? `call_${piece.index}`, tool: this.#toolOf(name), arguments: "" };
+      call = this.#open(new CallOutput(this.#place(), called));
       this.#current = undefined;
       this.#calls.set(piece.index, call);
     }

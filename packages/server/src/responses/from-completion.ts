@@ -4,9 +4,9 @@ import type { ResponseRequest } from "../api/responses-request.ts";
 import { AppError } from "../errors.ts";
 import type { JsonObject } from "../json-object.ts";
 import { reasoningOf, toReasoningItem } from "./kept-reasoning.ts";
-import { callItem, itemId, messageItem, refusalPart, textPart } from "./output-items.ts";
+import { callItem, callType, itemId, messageItem, refusalPart, textPart } from "./output-items.ts";
 import { beginResponse, endResponse, itemStatus } from "./response-object.ts";
-import { customTools } from "./tools.ts";
+import { toolReader } from "./tools.ts";
 
 /** @throws AppError upstream_failed */
 export function fromCompletion(completion: ChatCompletion, request: ResponseRequest): JsonObject {
@@ -27,11 +27,11 @@ export function fromCompletion(completion: ChatCompletion, request: ResponseRequ
   // An answer without anything is an empty text.
   const content = parts.length === 0 && calls.length === 0 ? [textPart("")] : parts;
   if (content.length > 0) output.push(messageItem(itemId("message", completion.id, output.length), content, status));
-  const custom = customTools(request);
+  const toolOf = toolReader(request);
   for (const { function: called, ...call } of calls) {
-    const isCustom = custom.has(called.name);
-    const id = itemId(isCustom ? "custom_tool_call" : "function_call", completion.id, output.length);
-    output.push(callItem(id, { ...call, ...called }, { isCustom, status }));
+    const tool = toolOf(called.name);
+    const id = itemId(callType(tool), completion.id, output.length);
+    output.push(callItem(id, { ...call, tool, arguments: called.arguments }, status));
   }
   const begun = beginResponse(completion, request);
   return endResponse(begun, { output, reason, usage: completion.usage });

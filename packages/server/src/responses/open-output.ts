@@ -3,7 +3,7 @@ import { AppError } from "../errors.ts";
 import { inputLimit } from "../input-limits.ts";
 import type { JsonObject } from "../json-object.ts";
 import { toReasoningItem, type Reasoning } from "./kept-reasoning.ts";
-import { callItem, itemId, messageItem, refusalPart, textPart, type CalledTool } from "./output-items.ts";
+import { callItem, callType, itemId, messageItem, refusalPart, textPart, type CalledTool } from "./output-items.ts";
 
 export type Emit = (type: string, members: JsonObject) => void;
 
@@ -155,13 +155,11 @@ export class ReasoningOutput extends OpenOutput {
 
 export class CallOutput extends OpenOutput {
   readonly #call: CalledTool;
-  readonly #isCustom: boolean;
   #arguments = "";
 
-  constructor(place: OutputPlace, call: CalledTool, isCustom: boolean) {
-    super(place, isCustom ? "custom_tool_call" : "function_call");
+  constructor(place: OutputPlace, call: CalledTool) {
+    super(place, callType(call.tool));
     this.#call = call;
-    this.#isCustom = isCustom;
   }
 
   add(text: string): void {
@@ -169,23 +167,22 @@ export class CallOutput extends OpenOutput {
     this.charge(text);
     this.#arguments += text;
     // The input of a custom tool is read from its JSON once this is complete.
-    if (!this.#isCustom) this.emit("function_call_arguments.delta", { delta: text });
+    if (!this.#call.tool.isCustom) this.emit("function_call_arguments.delta", { delta: text });
   }
 
   protected begun(): JsonObject {
-    const item = callItem(this.id, this.#call, { isCustom: this.#isCustom, status: "in_progress" });
-    return this.#isCustom ? { ...item, input: "" } : item;
+    return callItem(this.id, this.#call, "in_progress");
   }
 
   protected finish(status: Status): JsonObject {
     const text = this.#arguments.trim() === "" ? "{}" : this.#arguments;
-    const item = callItem(this.id, { ...this.#call, arguments: text }, { isCustom: this.#isCustom, status });
-    if (this.#isCustom) {
+    const item = callItem(this.id, { ...this.#call, arguments: text }, status);
+    if (this.#call.tool.isCustom) {
       const input = String(item["input"]);
       this.emit("custom_tool_call_input.delta", { delta: input });
       this.emit("custom_tool_call_input.done", { input });
     } else {
-      this.emit("function_call_arguments.done", { name: this.#call.name, arguments: text });
+      this.emit("function_call_arguments.done", { name: this.#call.tool.name, arguments: text });
     }
     return item;
   }

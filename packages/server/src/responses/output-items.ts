@@ -1,7 +1,7 @@
 /** Items that a model generates. */
 import { toToolUseId } from "../chat/tool-use-id.ts";
 import type { JsonObject } from "../json-object.ts";
-import { readCustomInput } from "./tools.ts";
+import { readCustomInput, type ClientTool } from "./tools.ts";
 
 type Status = "in_progress" | "completed" | "incomplete";
 
@@ -27,19 +27,19 @@ export function messageItem(id: string, content: readonly JsonObject[], status: 
 export interface CalledTool {
   /** The tool call's. */
   readonly id: string;
-  readonly name: string;
+  readonly tool: ClientTool;
   readonly arguments: string;
 }
 
-/** @param isCustom whether the tool takes free text */
-export function callItem(
-  id: string,
-  call: CalledTool,
-  { isCustom, status }: { readonly isCustom: boolean; readonly status: Status },
-): JsonObject {
-  const { name } = call;
-  const callId = toToolUseId(call);
-  return isCustom
-    ? { id, type: "custom_tool_call", status, call_id: callId, name, input: readCustomInput(call.arguments) }
-    : { id, type: "function_call", status, call_id: callId, name, arguments: call.arguments };
+export function callType({ isCustom }: ClientTool): "custom_tool_call" | "function_call" {
+  return isCustom ? "custom_tool_call" : "function_call";
+}
+
+export function callItem(id: string, call: CalledTool, status: Status): JsonObject {
+  const { name, namespace } = call.tool;
+  const head = { id, type: callType(call.tool), status, call_id: toToolUseId(call), name };
+  const place = namespace === undefined ? {} : { namespace };
+  return call.tool.isCustom
+    ? { ...head, ...place, input: readCustomInput(call.arguments) }
+    : { ...head, ...place, arguments: call.arguments };
 }

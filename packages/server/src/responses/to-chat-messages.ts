@@ -5,10 +5,10 @@ import type { ChatMessage } from "../api/chat-request.ts";
 import type { ResponseRequest } from "../api/responses-request.ts";
 import { readToolUseId } from "../chat/tool-use-id.ts";
 import { invalid, type Refuse } from "../chat/untranslatable.ts";
-import { isObject, type JsonObject } from "../json-object.ts";
+import { isObject, nonEmptyText, type JsonObject } from "../json-object.ts";
 import { textIn, toChatParts, toContent, type ChatPart } from "./content-parts.ts";
 import { readReasoningItem } from "./kept-reasoning.ts";
-import { writeCustomInput } from "./tools.ts";
+import { functionName, writeCustomInput } from "./tools.ts";
 
 type ToolCall = NonNullable<ChatMessage["tool_calls"]>[number];
 
@@ -92,7 +92,8 @@ class Conversation {
 
   #addCall(item: JsonObject, text: string, path: string): void {
     const { id, extra } = readToolUseId(textIn(item, "call_id", path));
-    const called = { name: textIn(item, "name", path), arguments: text };
+    const name = functionName(textIn(item, "name", path), nonEmptyText(item["namespace"]));
+    const called = { name, arguments: text };
     this.#model().calls.push({
       id,
       type: "function",

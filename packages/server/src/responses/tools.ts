@@ -4,28 +4,60 @@
  */
 import type { ChatRequest } from "../api/chat-request.ts";
 import type { ResponseRequest, ResponseTool } from "../api/responses-request.ts";
-import { invalid, type Refuse } from "../chat/untranslatable.ts";
-import { isObject, nonEmptyText } from "../json-object.ts";
+import { toFunctionName } from "../chat/tool-names.ts";
+import { invalid, leaveOut, type Refuse } from "../chat/untranslatable.ts";
+import { isObject, nonEmptyText, type JsonObject } from "../json-object.ts";
 
 type ChatTool = NonNullable<ChatRequest["tools"]>[number];
 type ChatToolChoice = NonNullable<ChatRequest["tool_choice"]>;
 
 export function toChatTools({ tools, tool_choice: choice }: ResponseRequest, refuse: Refuse): ChatTool[] {
   const allowed = allowedNames(choice);
-  return (tools ?? []).flatMap((tool, index) => {
-    const translated = toChatTool(tool, `tools[${index}]`, refuse);
-    if (translated === undefined) return [];
-    return allowed === undefined || allowed.has(translated.function.name) ? [translated] : [];
+  return placedTools(tools, refuse).flatMap((placed) => {
+    const translated = toChatTool(placed);
+    return allowed === undefined || allowed.has(placed.tool.name ?? "") ? [translated] : [];
   });
 }
 
-function toChatTool(tool: ResponseTool, path: string, refuse: Refuse): ChatTool | undefined {
-  const { type, name, description, parameters, strict } = tool;
-  if (type !== "function" && type !== "custom") {
-    refuse(`${path}.type`, `is ${JSON.stringify(type)}, a tool of the vendor`);
-    return undefined;
+interface PlacedTool {
+  readonly tool: ResponseTool;
+  readonly namespace: string | undefined;
+  readonly path: string;
+}
+
+/** The functions and custom tools, also those in namespaces. */
+function placedTools(tools: ResponseRequest["tools"], refuse: Refuse): PlacedTool[] {
+  const placed: PlacedTool[] = [];
+  for (const [index, tool] of (tools ?? []).entries()) {
+    const path = `tools[${index}]`;
+    const { type, tools: members } = tool as ResponseTool & { readonly tools?: unknown };
+    if (isOwn(tool)) placed.push({ tool, namespace: undefined, path });
+    else if (type !== "namespace" || !Array.isArray(members)) {
+      refuse(`${path}.type`, `is ${JSON.stringify(type)}, a tool of the vendor`);
+    } else {
+      for (const [at, member] of (members as ResponseTool[]).entries()) {
+        const memberPath = `${path}.tools[${at}]`;
+        if (isOwn(member)) placed.push({ tool: member, namespace: tool.name, path: memberPath });
+        else refuse(`${memberPath}.type`, `is ${JSON.stringify(member.type)}, a tool of the vendor`);
+      }
+    }
   }
-  if (name === undefined) throw invalid(`${path}.name`, "is missing.");
+  return placed;
+}
+
+function isOwn({ type }: ResponseTool): boolean {
+  return type === "function" || type === "custom";
+}
+
+/** The name of a tool's function: that of its namespace comes first. */
+export function functionName(name: string, namespace: string | undefined): string {
+  return toFunctionName(namespace === undefined ? name : `${namespace}__${name}`);
+}
+
+function toChatTool({ tool, namespace, path }: PlacedTool): ChatTool {
+  const { type, description, parameters, strict } = tool;
+  if (tool.name === undefined) throw invalid(`${path}.name`, "is missing.");
+  const name = functionName(tool.name, namespace);
   if (type === "custom") {
     return { type: "function", function: { name, description: describeInput(tool), parameters: inputParameters } };
   }
@@ -57,11 +89,11 @@ function describeInput({ description, format }: ResponseTool & { readonly format
 
 export function toChatToolChoice({ tool_choice: choice }: ResponseRequest, refuse: Refuse): ChatToolChoice | undefined {
   if (choice == null || typeof choice === "string") return choice ?? undefined;
-  const { type, name, mode } = choice as { readonly type: string; readonly name?: unknown; readonly mode?: unknown };
+  const { type, name, namespace, mode } = choice as JsonObject & { readonly type: string };
   if (type === "function" || type === "custom") {
     const called = nonEmptyText(name);
     if (called === undefined) throw invalid("tool_choice.name", "is missing.");
-    return { type: "function", function: { name: called } };
+    return { type: "function", function: { name: functionName(called, nonEmptyText(namespace)) } };
   }
   if (type === "allowed_tools") return mode === "required" ? "required" : "auto";
   refuse("tool_choice.type", `is ${JSON.stringify(type)}, a tool of the vendor`);
@@ -75,9 +107,26 @@ function allowedNames(choice: ResponseRequest["tool_choice"]): ReadonlySet<strin
   return new Set(tools.filter(isObject).map(({ name }) => String(name)));
 }
 
-/** Names of the request's custom tools. */
-export function customTools({ tools }: Pick<ResponseRequest, "tools">): ReadonlySet<string> {
-  return new Set((tools ?? []).filter(({ type }) => type === "custom").map(({ name }) => name ?? ""));
+/** A tool as the client knows it. */
+export interface ClientTool {
+  readonly name: string;
+  readonly namespace: string | undefined;
+  /** Whether it takes free text. */
+  readonly isCustom: boolean;
+}
+
+/** Finds the tool whose function a model called. */
+export function toolReader({ tools }: Pick<ResponseRequest, "tools">): (name: string) => ClientTool {
+  let known: Map<string, ClientTool> | undefined;
+  return (called) => {
+    known ??= new Map(
+      placedTools(tools, leaveOut).map(({ tool: { name = "", type }, namespace }) => [
+        functionName(name, namespace),
+        { name, namespace, isCustom: type === "custom" },
+      ]),
+    );
+    return known.get(called) ?? { name: called, namespace: undefined, isCustom: false };
+  };
 }
 
 /** The text that a model gave to a custom tool; its arguments if they are not what was asked for. */

@@ -1,4 +1,4 @@
-/** Shortens tool names for chat completions, which allow 64 characters where the Messages API allows 128. */
+/** Shortens tool names for chat completions, which allow 64 characters where other APIs allow 128. */
 import { hash } from "node:crypto";
 
 const longestName = 64;
