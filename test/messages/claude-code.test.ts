@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -24,6 +24,7 @@ import {
   type MessagesServer,
 } from "../support/messages-server.ts";
 import { agentProgram, needs } from "../support/needs.ts";
+import { repository } from "../support/served-process.ts";
 
 /** One step of the task: a tool call, or the last words. */
 interface Step {
@@ -105,20 +106,37 @@ interface Outcome extends JsonObject {
   readonly usage: JsonObject;
 }
 
-/** Runs Claude Code as its documentation says, with nothing of this machine's user. */
-async function runAgent(setting: MessagesServer, model: string, { folder, home }: { folder: string; home: string }) {
-  const args = ["-p", "Write fathom.txt, and read it.", "--model", model, "--permission-mode", "acceptEdits"];
-  const child = spawn(agentProgram("claude")!, [...args, "--output-format", "json"], {
+const page = await readFile(join(repository, "docs/use/coding-agents.md"), "utf8");
+const quiet = { DISABLE_TELEMETRY: "1", CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1" };
+
+/** The page's variables of the shell, with this server's address and key. */
+function shellVariables({ server }: MessagesServer): Record<string, string> {
+  const lines = page.matchAll(/^export (?<name>\w+)=(?<value>.*)$/gm);
+  const given = Object.fromEntries([...lines].map(({ groups }) => [groups!["name"]!, groups!["value"]!]));
+  assert.deepEqual(Object.keys(given), ["ANTHROPIC_BASE_URL", "ANTHROPIC_AUTH_TOKEN"]);
+  return { ...given, ANTHROPIC_BASE_URL: server.url, ANTHROPIC_AUTH_TOKEN: server.key };
+}
+
+/** The page's settings, likewise. */
+function settingsFile({ server }: MessagesServer): string {
+  const { json } = /^```json\n(?<json>.*?)^```$/ms.exec(page)!.groups!;
+  return json!.replace("http://127.0.0.1:4141", server.url).replace("sk-…", server.key);
+}
+
+interface AgentRun {
+  readonly args?: readonly string[];
+  readonly variables?: Readonly<Record<string, string>>;
+  readonly folder: string;
+  readonly home: string;
+}
+
+/** Runs Claude Code with nothing of this machine's user. */
+async function runAgent({ args = [], folder, home, variables = {} }: AgentRun): Promise<Outcome> {
+  const asked = ["-p", "Write fathom.txt, and read it.", "--permission-mode", "acceptEdits", "--output-format", "json"];
+  const child = spawn(agentProgram("claude")!, [...asked, ...args], {
     cwd: folder,
     stdio: ["ignore", "pipe", "pipe"],
-    env: {
-      PATH: process.env["PATH"],
-      HOME: home,
-      ANTHROPIC_BASE_URL: setting.server.url,
-      ANTHROPIC_AUTH_TOKEN: setting.server.key,
-      DISABLE_TELEMETRY: "1",
-      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
-    },
+    env: { PATH: process.env["PATH"], HOME: home, ...quiet, ...variables },
   });
   const [output, complaints] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
   assert.equal(child.exitCode, 0, output + complaints);
@@ -128,7 +146,7 @@ async function runAgent(setting: MessagesServer, model: string, { folder, home }
 type Message = { readonly role: string; readonly content: unknown } & JsonObject;
 
 const messagesOf = (exchange: ScriptedExchange | undefined): Message[] =>
-  (exchange?.json as { messages: Message[] }).messages;
+  (exchange!.json as { messages: Message[] }).messages;
 
 describe("Claude Code", { skip: needs("claude-code"), timeout: 240_000 }, () => {
   let setting: MessagesServer;
@@ -139,14 +157,17 @@ describe("Claude Code", { skip: needs("claude-code"), timeout: 240_000 }, () => 
     setting = stack.use(await startMessagesServer());
   });
 
-  async function perform(model: "claude" | "assistant"): Promise<{ outcome: Outcome; exchanges: ScriptedExchange[] }> {
+  async function perform(
+    model: "claude" | "assistant",
+    configured: Partial<AgentRun>,
+  ): Promise<{ outcome: Outcome; exchanges: ScriptedExchange[] }> {
     const folder = await mkdtemp(join(tmpdir(), "sounding-task-"));
     const upstream = model === "claude" ? setting.anthropic : setting.chat;
     upstream.script = scriptOf(folder, (step, index) =>
       model === "claude" ? toWire(anthropicEventsOf(step, index)) : toChatWire(chatChunksOf(step, index)),
     );
     try {
-      const outcome = await runAgent(setting, model, { folder, home });
+      const outcome = await runAgent({ folder, home, ...configured });
       assert.equal(await readFile(join(folder, "fathom.txt"), "utf8"), "Six feet.\n");
       assert.deepEqual(upstream.faults, []);
       return { outcome, exchanges: upstream.exchanges.filter(({ body }) => body.includes('"tools"')) };
@@ -155,8 +176,11 @@ describe("Claude Code", { skip: needs("claude-code"), timeout: 240_000 }, () => 
     }
   }
 
-  test("performs a task over an upstream of Anthropic, which gets its calls unchanged", async () => {
-    const { exchanges, outcome } = await perform("claude");
+  test("performs a task over an upstream of Anthropic, which gets its calls unchanged, with the page's variables", async () => {
+    const { exchanges, outcome } = await perform("claude", {
+      args: ["--model", "claude"],
+      variables: shellVariables(setting),
+    });
     assert.deepEqual([outcome["subtype"], outcome.result], ["success", "The file says: Six feet."]);
     assert.equal(exchanges.length, 3);
     const { headers, json } = exchanges[2]!;
@@ -173,8 +197,10 @@ describe("Claude Code", { skip: needs("claude-code"), timeout: 240_000 }, () => 
     assert.equal(outcome.usage["cache_read_input_tokens"], 3 * startUsage.cache_read_input_tokens);
   });
 
-  test("performs a task over an upstream of chat completions", async () => {
-    const { exchanges, outcome } = await perform("assistant");
+  test("performs a task over an upstream of chat completions, with the page's settings", async () => {
+    await mkdir(join(home, ".claude"), { recursive: true });
+    await writeFile(join(home, ".claude/settings.json"), settingsFile(setting));
+    const { exchanges, outcome } = await perform("assistant", {});
     assert.deepEqual([outcome["subtype"], outcome.result], ["success", "The file says: Six feet."]);
     assert.equal(exchanges.length, 3);
     const messages = messagesOf(exchanges[2]);
