@@ -2,13 +2,14 @@
 import { errorTable } from "../../packages/server/src/errors.ts";
 import type { Answer } from "./http-connection.ts";
 
-/** The error formats: OpenAI's, Prometheus', Loki's, Tempo's, google.rpc.Status. */
-export type Dialect = "openai" | "prometheus" | "loki" | "tempo" | "rpc";
+/** The error formats: OpenAI's, Anthropic's, Prometheus', Loki's, Tempo's, google.rpc.Status. */
+export type Dialect = "openai" | "anthropic" | "prometheus" | "loki" | "tempo" | "rpc";
 
 export function dialectOf(path: string): Dialect {
   if (/^\/prometheus(?:[/?]|$)/.test(path)) return "prometheus";
   if (/^\/(?:loki(?:[/?]|$)|ready(?:\?|$))/.test(path)) return "loki";
   if (/^\/tempo(?:[/?]|$)/.test(path)) return "tempo";
+  if (/^\/v1\/messages(?:[/?]|$)/.test(path)) return "anthropic";
   return /^\/v1\/(?:traces|logs|metrics)(?:\?|$)/.test(path) ? "rpc" : "openai";
 }
 
@@ -57,6 +58,12 @@ function faultOfError({ status, body }: Answer, dialect: Dialect, type: string):
     return value["code"] === status && typeof value["message"] === "string"
       ? undefined
       : `an error without Loki's members: ${head(body)}`;
+  }
+  if (dialect === "anthropic" && value?.["type"] === "error") {
+    const { message, type: kind } = value["error"] as { message?: unknown; type?: unknown };
+    return typeof message === "string" && typeof kind === "string" && kind !== ""
+      ? undefined
+      : `an error without Anthropic's members: ${head(body)}`;
   }
   const error = value?.["error"] as Record<string, unknown> | undefined;
   const isComplete =

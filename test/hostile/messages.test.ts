@@ -28,7 +28,7 @@ const megabytes = (count: number): string => "x".repeat(count * 1_000_000);
 
 describe("a request of the Messages API", { timeout: 180_000 }, () => {
   for (const [name, more] of [
-    ["with as many blocks as it may have", { messages: times(6, { role: "user", content: times(2_000, text) }) }],
+    ["with as many blocks as it may have", { messages: times(4, { role: "user", content: times(2_000, text) }) }],
     ["with a long text", { messages: [{ role: "user", content: [{ type: "text", text: megabytes(10) }] }] }],
     [
       "with many results of tools",
