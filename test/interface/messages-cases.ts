@@ -81,6 +81,7 @@ export const messagesCases: readonly InterfaceCase[] = [
       const { error, type } = body as { type: string; error: JsonObject };
       assert.deepEqual([type, error["type"]], ["error", "invalid_request_error"]);
       assert.match(String(error["message"]), /^tools\[0\]\.type/);
+      assert.equal(body["request_id"], response.headers.get("request-id"));
       const unknown = await ask(facts, { ...request, model: "nothing" });
       assert.deepEqual(
         [unknown.response.status, (unknown.body["error"] as JsonObject)["type"]],

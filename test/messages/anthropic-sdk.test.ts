@@ -81,7 +81,7 @@ describe("Anthropic's SDK for Node", () => {
       assert.deepEqual(message.content, [{ type: "text", text: "Hi" }]);
       assert.equal(message.stop_reason, "end_turn");
       assert.deepEqual([message.usage.cache_read_input_tokens, message.usage.output_tokens], [60, 25]);
-      assert.ok(id === null || id !== "");
+      assert.match(String(id), /^[\w-]+$/);
     });
 
     test(`streams a message with ${model}`, async () => {
@@ -186,7 +186,11 @@ describe("Anthropic's SDK for Node", () => {
       using.messages.create({ model, max_tokens: 100, messages: question, ...options });
     const stranger = new Anthropic({ baseURL: setting.server.url, apiKey: "sk-wrong", maxRetries: 0 });
     await assert.rejects(create("claude", {}, stranger), AuthenticationError);
-    await assert.rejects(create("nothing"), NotFoundError);
+    await assert.rejects(create("nothing"), (error) => {
+      assert.ok(error instanceof NotFoundError);
+      assert.equal(error.requestID, (error.error as { request_id: unknown }).request_id);
+      return typeof error.requestID === "string";
+    });
     await assert.rejects(create("assistant", { max_tokens: "many" }), BadRequestError);
     setting.chat.script = (exchange) => exchange.answer({ error: { message: "slow down" } }, 429);
     await assert.rejects(create("assistant"), RateLimitError);

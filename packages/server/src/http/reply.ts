@@ -70,7 +70,9 @@ export function replyError(
     ...(closes ? { connection: "close" } : {}),
   };
   if (write === undefined) return replyJson(target, error.status, toErrorBody(error), allHeaders);
-  replyBytes(target, error.status, write(error, target.response.req.headers["content-type"]), allHeaders);
+  const contentType = target.response.req.headers["content-type"];
+  const body = write(error, { contentType, requestId: target.responseHeaders["x-request-id"] });
+  replyBytes(target, error.status, body, { ...allHeaders, ...body.headers });
 }
 
 function errorHeaders(error: AppError): ResponseHeaders {

@@ -127,11 +127,14 @@ export interface RouteOptions {
   readonly errorsUnder?: string;
 }
 
-/** @param contentType the request's, as received */
 export type ErrorWriter = (
   error: AppError,
-  contentType: string | undefined,
-) => { readonly bytes: Uint8Array; readonly type: string };
+  request: {
+    /** As received. */
+    readonly contentType: string | undefined;
+    readonly requestId: string | undefined;
+  },
+) => { readonly bytes: Uint8Array; readonly type: string; readonly headers?: ResponseHeaders };
 
 export function route<Body>(
   operation: Operation<Body>,

@@ -19,7 +19,6 @@ const typesByStatus: Readonly<Record<number, string>> = {
 export interface MessageErrorBody {
   readonly type: "error";
   readonly error: { readonly type: string; readonly message: string };
-  readonly request_id?: string;
 }
 
 export function toMessageError({ code, message, status }: AppError): MessageErrorBody {

@@ -19,17 +19,34 @@ export function messageRoutes(parts: ChatParts<RoutedChat>): Route[] {
         const { body, bytes, scope, headers, requestId, clientAddress, signal, cancellation } = input;
         const caller = { scope, headers, requestId, clientAddress, note: input.note.bind(input) };
         const changes = withoutForeignThinking(body, bytes);
-        return toResponse(await serve({ ...caller, body, bytes, signal, cancellation, changes }), messagesWire);
+        const answer = await serve({ ...caller, body, bytes, signal, cancellation, changes });
+        return toResponse({ ...answer, headers: { ...answer.headers, ...idHeader(requestId) } }, messagesWire);
       },
       errorForm,
     ),
-    route(countMessageTokens, async (input) => ({ kind: "json", ...(await countTokens(input)) }), errorForm),
+    route(
+      countMessageTokens,
+      async (input) => {
+        const { headers, value } = await countTokens(input);
+        return { kind: "json", value, headers: { ...headers, ...idHeader(input.requestId) } };
+      },
+      errorForm,
+    ),
   ];
 }
 
-const writeError: ErrorWriter = (error) => ({
-  bytes: Buffer.from(JSON.stringify(toMessageError(error))),
-  type: "application/json",
-});
+/** Where Anthropic's clients look for it. */
+function idHeader(requestId: string): { readonly "request-id": string } {
+  return { "request-id": requestId };
+}
+
+const writeError: ErrorWriter = (error, { requestId }) => {
+  const body = { ...toMessageError(error), ...(requestId === undefined ? {} : { request_id: requestId }) };
+  return {
+    bytes: Buffer.from(JSON.stringify(body)),
+    type: "application/json",
+    ...(requestId === undefined ? {} : { headers: idHeader(requestId) }),
+  };
+};
 
 const errorForm = { writeError, errorsUnder: "/v1/messages" } as const;

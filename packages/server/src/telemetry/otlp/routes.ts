@@ -29,7 +29,7 @@ export interface BodyLimits {
   readonly memory: MemoryBudget;
 }
 
-const writeError: ErrorWriter = (error, contentType) => {
+const writeError: ErrorWriter = (error, { contentType }) => {
   const encoding = encodingOf(contentType);
   return { bytes: writeStatus(error, encoding), type: mediaTypes[encoding] };
 };
