@@ -51,6 +51,11 @@ export function agentProgram(name: string): string | undefined {
   return existsSync(path) && existsSync(inModules(".agents/installed.json")) ? path : undefined;
 }
 
+/** A package of `test/support/agents/package.json`. */
+export function agentPackage(name: string): string {
+  return inModules(`.agents/node_modules/${name}`);
+}
+
 /** Whether `npm run test:setup` got to its end there. A Python that a variable names is trusted. */
 function hasEnvironment(path: string): boolean {
   return path.startsWith(inModules("")) ? existsSync(join(path, "../../installed.txt")) : existsSync(path);
@@ -74,6 +79,8 @@ const software = {
   bzip2: program("bzip2", "bzip2", "bzip2"),
   caddy: program("caddy", "caddy", "caddy"),
   "claude-code": { debian: [], isThere: () => agentProgram("claude") !== undefined },
+  codex: { debian: [], isThere: () => agentProgram("codex") !== undefined },
+  "openai-agents": { debian: [], isThere: () => existsSync(agentPackage("@openai/agents")) },
   // Where npm's package has none, an installed one.
   chromium: { debian: process.arch === "x64" ? [] : ["chromium"], brew: "google-chrome", isThere: hasChromium },
   curl: program("curl", "curl", "curl"),
