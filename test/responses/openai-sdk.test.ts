@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { createOpenAI } from "@ai-sdk/openai";
 import { generateText, isStepCount, jsonSchema, streamText, tool } from "ai";
-import OpenAI from "openai";
+import OpenAI, { BadRequestError, NotFoundError } from "openai";
 import { beforeTests } from "../support/hooks.ts";
 import { agentPackage, needs } from "../support/needs.ts";
 import { startResponsesServer, type ResponsesServer } from "../support/responses-server.ts";
@@ -31,7 +31,7 @@ for (const model of ["assistant", "native"]) {
 
     test("OpenAI's SDK creates, streams, continues, lists and deletes", async () => {
       const first = await client.responses.create({ model, input: question, tools: [readTool] });
-      const [call] = first.output.filter((item) => item.type === "function_call");
+      const call = first.output.find((item) => item.type === "function_call");
       assert.deepEqual([call!.name, call!.arguments], ["read", '{"path":"x"}']);
       const output = { type: "function_call_output", call_id: call!.call_id, output: "42" } as const;
       const second = await client.responses.create({ model, input: [output], previous_response_id: first.id });
@@ -43,7 +43,7 @@ for (const model of ["assistant", "native"]) {
       );
       assert.equal((await client.responses.retrieve(second.id)).output_text, fileAnswer);
       await client.responses.delete(second.id);
-      await assert.rejects(client.responses.retrieve(second.id), OpenAI.NotFoundError);
+      await assert.rejects(client.responses.retrieve(second.id), NotFoundError);
     });
 
     test("OpenAI's SDK assembles a stream", async () => {
@@ -56,11 +56,8 @@ for (const model of ["assistant", "native"]) {
 
     test("OpenAI's SDK raises its errors", async () => {
       const wrong = client.responses.create({ model: "nothing", input: question });
-      await assert.rejects(wrong, OpenAI.NotFoundError);
-      await assert.rejects(
-        client.responses.create({ model, input: question, background: true }),
-        OpenAI.BadRequestError,
-      );
+      await assert.rejects(wrong, NotFoundError);
+      await assert.rejects(client.responses.create({ model, input: question, background: true }), BadRequestError);
     });
 
     test("the AI SDK loops over tools, at once and streaming", async () => {
