@@ -8,6 +8,7 @@ import type { Facts } from "./known-service.ts";
 import { logsCases } from "./logs-cases.ts";
 import { lokiCases } from "./loki-cases.ts";
 import { messagesCases } from "./messages-cases.ts";
+import { responsesCases } from "./responses-cases.ts";
 import { metricsCases } from "./metrics-cases.ts";
 import { projectCases } from "./project-cases.ts";
 import { speechCases } from "./speech-cases.ts";
@@ -29,6 +30,7 @@ export const allCases: readonly InterfaceCase[] = [
   ...adminCases,
   ...chatCases,
   ...messagesCases,
+  ...responsesCases,
   ...speechCases,
   ...transcriptionCases,
 ];

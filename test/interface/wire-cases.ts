@@ -11,6 +11,13 @@ const speech = { model: "flite", voice: "slt", input: "Hello." };
 
 const endpoints = [
   "POST /v1/chat/completions",
+  "POST /v1/responses",
+  "POST /v1/responses/input_tokens",
+  "POST /v1/responses/compact",
+  "GET /v1/responses/{response_id}",
+  "DELETE /v1/responses/{response_id}",
+  "GET /v1/responses/{response_id}/input_items",
+  "POST /v1/responses/{response_id}/cancel",
   "POST /v1/messages",
   "POST /v1/messages/count_tokens",
   "POST /v1/audio/speech",
