@@ -179,6 +179,34 @@ guardrails:
     assert.equal(upstream.exchanges.length, count);
   });
 
+  test("has its marks of the prompt cache behind guardrails, too, at Anthropic only", async () => {
+    const cache_control = { type: "ephemeral" };
+    const marked = {
+      system: [
+        { type: "text", text: "Be brief." },
+        { type: "text", text: "Be kind.", cache_control },
+      ],
+      tools: [{ name: "read", input_schema: { type: "object" }, cache_control }],
+      messages: [
+        { role: "user", content: [{ type: "text", text: "My card is 1111-2222-3333-4444." }] },
+        { role: "assistant", content: [{ type: "tool_use", id: "toolu_1", name: "read", input: {} }] },
+        { role: "user", content: [{ type: "tool_result", tool_use_id: "toolu_1", content: "42", cache_control }] },
+      ],
+    };
+    upstream.script = (exchange) => exchange.answer(anthropicMessage([{ type: "text", text: "Hi" }]));
+    assert.equal((await post("guarded-claude", marked)).status, 200);
+    const { messages, system, tools } = upstream.exchanges.at(-1)!.json as Record<string, JsonObject[]>;
+    assert.deepEqual(system?.at(-1)?.["cache_control"], cache_control);
+    assert.deepEqual(tools?.[0]?.["cache_control"], cache_control);
+    const result = (messages!.at(-1)!["content"] as JsonObject[])[0];
+    assert.deepEqual([result?.["type"], result?.["cache_control"]], ["tool_result", cache_control]);
+    upstream.script = (exchange) => exchange.answer(chatCompletion({ content: "Hi" }));
+    for (const model of ["guarded", "assistant"]) {
+      assert.equal((await post(model, marked)).status, 200);
+      assert.ok(!upstream.exchanges.at(-1)!.body.includes("cache_control"));
+    }
+  });
+
   test("of one organization is nothing to another", async () => {
     const admin = async (path: string, body: object): Promise<Record<string, string>> => {
       const answer = await server.call(`/admin/v1${path}`, body, { authorization: `Bearer ${server.operatorKey}` });

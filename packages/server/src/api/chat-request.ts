@@ -274,3 +274,13 @@ export type ChatTool = NonNullable<ChatRequest["tools"]>[number];
 
 /** Names of the parameters in this contract; all others are passed through. */
 export const chatParameterNames: ReadonlySet<string> = new Set(Object.keys(members));
+
+/**
+ * Where a message or a tool of a translated request has Anthropic's `cache_control`. JSON has no such members, so that only
+ * engines that know it see it: others would refuse what changes no answer.
+ */
+export const cacheHint = Symbol("cache_control");
+
+export interface CacheHinted {
+  readonly [cacheHint]?: unknown;
+}

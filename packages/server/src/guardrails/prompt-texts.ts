@@ -2,7 +2,7 @@
  * Finds the texts of a request that guardrails check: messages, the arguments of tool calls in them, and the predicted
  * output. https://platform.openai.com/docs/guides/predicted-outputs
  */
-import type { ChatMessage, ChatRequest } from "../api/chat-request.ts";
+import { cacheHint, type CacheHinted, type ChatMessage, type ChatRequest } from "../api/chat-request.ts";
 import { isObject } from "../json-object.ts";
 import type { MapTexts, TextMapping } from "./check-texts.ts";
 import { mapJsonTexts } from "./json-texts.ts";
@@ -33,9 +33,11 @@ const names: ReadonlySet<string> = new Set(["role", "tool_call_id"]);
 
 /** Every text member, known or not: engines send reasoning, refusals and more in members of their own. */
 async function mapMessage(message: ChatMessage, mapping: TextMapping): Promise<ChatMessage> {
-  return (await mapMembers(message, mapping, (name, value) =>
+  const mapped = (await mapMembers(message, mapping, (name, value) =>
     names.has(name) ? value : mapMember(name, value, mapping),
   )) as ChatMessage;
+  const hint = (message as CacheHinted)[cacheHint];
+  return hint === undefined ? mapped : Object.assign(mapped, { [cacheHint]: hint });
 }
 
 async function mapMembers(

@@ -5,6 +5,7 @@
 import type { ChatMessage } from "../api/chat-request.ts";
 import type { MessageParam, MessageRequest } from "../api/messages-request.ts";
 import type { JsonObject } from "../json-object.ts";
+import { withCacheHint } from "./cache-hints.ts";
 import { nestedParts, textIn, toChatParts, toContent, type ChatPart, type PlacedBlock } from "./content-blocks.ts";
 import { addThinking, type ChatReasoning, type ThinkingBlock } from "./kept-reasoning.ts";
 import { toFunctionName } from "../chat/tool-names.ts";
@@ -16,7 +17,8 @@ type ToolCall = NonNullable<ChatMessage["tool_calls"]>[number];
 export function toChatMessages({ messages, system }: Pick<MessageRequest, "messages" | "system">, refuse: Refuse) {
   const all: ChatMessage[] = [];
   if (system != null && system.length > 0) {
-    all.push({ role: "system", content: contentOf({ content: system, path: "system" }, refuse) });
+    const content = contentOf({ content: system, path: "system" }, refuse);
+    all.push(withCacheHint({ role: "system", content }, system));
   }
   for (const [index, message] of messages.entries()) all.push(...translate(message, `messages[${index}]`, refuse));
   return all;
@@ -24,10 +26,10 @@ export function toChatMessages({ messages, system }: Pick<MessageRequest, "messa
 
 function translate({ role, content }: MessageParam, path: string, refuse: Refuse): ChatMessage[] {
   const at = `${path}.content`;
-  if (role === "system") return [{ role, content: contentOf({ content, path: at }, refuse) }];
+  if (role === "system") return [withCacheHint({ role, content: contentOf({ content, path: at }, refuse) }, content)];
   if (typeof content === "string") return [{ role, content }];
   const blocks = content.map((block, index) => ({ block: block as JsonObject, path: `${at}[${index}]` }));
-  return role === "user" ? userMessages(blocks, refuse) : [assistantMessage(blocks, refuse)];
+  return role === "user" ? userMessages(blocks, refuse) : [withCacheHint(assistantMessage(blocks, refuse), content)];
 }
 
 function contentOf(placed: { readonly content: unknown; readonly path: string }, refuse: Refuse) {
@@ -39,18 +41,22 @@ function userMessages(blocks: readonly PlacedBlock[], refuse: Refuse): ChatMessa
   const messages: ChatMessage[] = [];
   let parts: ChatPart[] = [];
   let shown: ChatPart[] = [];
+  let sources: JsonObject[] = [];
   const flush = (): void => {
-    if (shown.length + parts.length > 0) messages.push({ role: "user", content: toContent([...shown, ...parts]) });
+    const content = [...shown, ...parts];
+    if (content.length > 0) messages.push(withCacheHint({ role: "user", content: toContent(content) }, sources));
     parts = [];
     shown = [];
+    sources = [];
   };
   for (const placed of blocks) {
     if (placed.block["type"] !== "tool_result") {
       parts.push(...toChatParts(placed, refuse));
+      sources.push(placed.block);
       continue;
     }
     if (parts.length > 0) flush();
-    messages.push(toolMessage(placed, shown, refuse));
+    messages.push(withCacheHint(toolMessage(placed, shown, refuse), placed.block));
   }
   flush();
   return messages.length === 0 ? [{ role: "user", content: "" }] : messages;

@@ -18,9 +18,10 @@ function ask(more: object): MessageRequest {
   return validate(MessageRequest, { model: "assistant", max_tokens: 100, messages: [user], ...more });
 }
 
-/** As a call prepares it. */
+/** As a call prepares and sends it. */
 function translate(more: object): ChatRequest {
-  return prepareChat(validate(ChatRequest, toChatRequest(ask(more)))).request;
+  const { request } = prepareChat(validate(ChatRequest, toChatRequest(ask(more))));
+  return JSON.parse(JSON.stringify(request)) as ChatRequest;
 }
 
 const messagesOf = (content: unknown, role = "user"): unknown =>

@@ -2,6 +2,7 @@
 import type { ChatRequest, ChatTool } from "../api/chat-request.ts";
 import type { MessageRequest, MessageTool } from "../api/messages-request.ts";
 import { nonEmptyText, type JsonObject } from "../json-object.ts";
+import { withCacheHint } from "./cache-hints.ts";
 import { toFunctionName } from "../chat/tool-names.ts";
 import { invalid, type Refuse } from "../chat/untranslatable.ts";
 
@@ -27,7 +28,7 @@ export function toChatTools(tools: readonly MessageTool[], refuse: Refuse): Chat
       if (value == null || hints.has(name) || translated.has(name) || harmless[name]?.(value) === true) continue;
       refuse(`${path}.${name}`, "is set");
     }
-    return [toChatTool(tool, path)];
+    return [withCacheHint(toChatTool(tool, path), tool)];
   });
 }
 

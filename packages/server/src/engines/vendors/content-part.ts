@@ -3,6 +3,7 @@
  * https://platform.openai.com/docs/api-reference/chat/create#chat-create-messages
  */
 import type { LanguageModelV4FilePart, LanguageModelV4TextPart, SharedV4ProviderOptions } from "@ai-sdk/provider";
+import { cacheHint, type CacheHinted } from "../../api/chat-request.ts";
 import { AppError } from "../../errors.ts";
 import { unsupported } from "./parameter-support.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
@@ -47,8 +48,8 @@ export function refuseUnknownMembers(value: JsonObject, known: readonly string[]
 }
 
 /** Anthropic's `cache_control` of a part, message or tool, in the adapter's form. */
-export function cacheOptions(value: JsonObject): { providerOptions?: SharedV4ProviderOptions } {
-  const control = value["cache_control"];
+export function cacheOptions(value: JsonObject & CacheHinted): { providerOptions?: SharedV4ProviderOptions } {
+  const control = value["cache_control"] ?? value[cacheHint];
   if (!isObject(control)) return {};
   return { providerOptions: { anthropic: { cacheControl: control } } as SharedV4ProviderOptions };
 }
