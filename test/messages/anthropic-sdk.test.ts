@@ -1,5 +1,6 @@
 /** Anthropic's official SDK for Node, unchanged, against the whole server with both kinds of upstreams. */
 import assert from "node:assert/strict";
+import { EventEmitter, once } from "node:events";
 import { describe, test } from "node:test";
 import Anthropic, {
   APIError,
@@ -216,6 +217,50 @@ describe("Anthropic's SDK for Node", () => {
     assert.deepEqual(
       page.data.map(({ id }) => id),
       [ids[0]],
+    );
+  });
+
+  test("is not troubled by heartbeats, before the first event and between events", async (context) => {
+    const quick = await startMessagesServer({}, "server: { heartbeat_interval_ms: 5, status_hold_ms: 1 }");
+    context.after(() => quick[Symbol.asyncDispose]());
+    let beats = 0;
+    const beat = new EventEmitter();
+    const untilBeats = async (count: number): Promise<void> => {
+      while (beats < count) await once(beat, "beat");
+    };
+    const watchingFetch: typeof fetch = async (...args) => {
+      const response = await fetch(...args);
+      const watched = response.body!.pipeThrough(
+        new TransformStream<Uint8Array, Uint8Array>({
+          transform(bytes, controller) {
+            beats += Buffer.from(bytes).toString().split(": ping\n").length - 1;
+            beat.emit("beat");
+            controller.enqueue(bytes);
+          },
+        }),
+      );
+      return new Response(watched, response);
+    };
+    quick.chat.script = async (exchange) => {
+      exchange.beginEvents();
+      await untilBeats(2);
+      await exchange.send(toChatWire(chatChunks.slice(0, 3)));
+      await untilBeats(4);
+      await exchange.send(toChatWire(chatChunks.slice(3)));
+      exchange.end();
+    };
+    const waiting = new Anthropic({
+      baseURL: quick.server.url,
+      apiKey: quick.server.key,
+      maxRetries: 0,
+      fetch: watchingFetch,
+    });
+    const message = await waiting.messages
+      .stream({ model: "assistant", max_tokens: 9, messages: question })
+      .finalMessage();
+    assert.deepEqual(
+      message.content.map(({ type }) => type),
+      ["text", "tool_use"],
     );
   });
 

@@ -17,6 +17,7 @@ import {
 
 const fallbacks = `
   careful: { targets: [{ engine: anthropic, model: claude-upstream }], fallbacks: [assistant], retries: { attempts: 1 } }
+  hopeful: { targets: [{ engine: chat, model: chat-upstream }], fallbacks: [claude], retries: { attempts: 1 } }
 `;
 const request = { model: "claude", max_tokens: 100, messages: [{ role: "user", content: "Hello" }] };
 
@@ -179,6 +180,15 @@ describe("the Messages API at an upstream that speaks it", () => {
     const response = await setting.post({ ...request, model: "careful" });
     const message = (await response.json()) as JsonObject;
     assert.deepEqual([message["content"], message["model"]], [[{ type: "text", text: "Hi" }], "assistant"]);
+  });
+
+  test("falls back from an engine of chat completions, unchanged, also in a stream", async () => {
+    setting.chat.script = (exchange) => exchange.answer({ error: { message: "busy" } }, 503);
+    setting.anthropic.script = streamed(toWire(anthropicEvents));
+    const asked = { ...request, model: "hopeful", stream: true, a_new_parameter: 1 };
+    const events = await readEvents(await setting.post(asked));
+    assert.equal(assembleMessage(events.filter(({ name }) => name !== "a_new_event"))["model"], "claude");
+    assert.deepEqual(exchanges().at(-1)!.json, { ...asked, model: "claude-upstream" });
   });
 
   test("returns what the upstream refuses as Anthropic's error", async () => {
