@@ -95,6 +95,15 @@ describe("the Messages API at an upstream that speaks it", () => {
     assert.ok(!JSON.stringify(headers).includes(setting.server.key));
   });
 
+  test("passes calls through to an OpenAI-compatible server that speaks the API", async () => {
+    setting.anthropic.script = answer;
+    const response = await setting.post({ ...request, model: "compatible", a_new_parameter: 1 });
+    assert.equal(((await response.json()) as JsonObject)["model"], "compatible");
+    const { headers, json, path } = exchanges().at(-1)!;
+    assert.deepEqual([path, json], ["/v1/messages", { ...request, model: "claude-upstream", a_new_parameter: 1 }]);
+    assert.equal(headers["anthropic-version"], "2023-06-01");
+  });
+
   test("accepts the key as a bearer token, too", async () => {
     setting.anthropic.script = answer;
     const response = await fetch(`${setting.server.url}/v1/messages`, {

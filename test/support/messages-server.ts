@@ -8,7 +8,7 @@ import { startServer, type RunningServer } from "./running-server.ts";
 
 export interface MessagesServer extends AsyncDisposable {
   readonly server: RunningServer;
-  /** Serves the model `claude`. */
+  /** Serves the models `claude` and `compatible`, the latter as an OpenAI-compatible server that speaks the API as well. */
   readonly anthropic: ScriptedUpstream;
   /** Serves the model `assistant`. */
   readonly chat: ScriptedUpstream;
@@ -29,9 +29,11 @@ export async function startMessagesServer(
 discovery: { enabled: false }
 engines:
   anthropic: { type: anthropic, api_key: upstream-key, base_url: "${anthropic.url}/v1", models: [claude-upstream] }
+  compatible: { type: openai_compatible, base_url: "${anthropic.url}/v1", models: [claude-upstream], wires: [messages] }
   chat: { type: openai_compatible, base_url: "${chat.url}/v1", models: [chat-upstream] }
 models:
   claude: { targets: [{ engine: anthropic, model: claude-upstream }], retries: { attempts: 1 } }
+  compatible: { targets: [{ engine: compatible, model: claude-upstream }] }
   assistant: { targets: [{ engine: chat, model: chat-upstream }], retries: { attempts: 1 } }
 ${more}`);
   return {

@@ -3,6 +3,7 @@ import type { MessageRequest } from "../api/messages-request.ts";
 import type { WireFormat } from "../chat/wire.ts";
 import type { WireEvent } from "../engines/engine.ts";
 import { embeddedError } from "../engines/upstream-http/upstream-error.ts";
+import { AppError } from "../errors.ts";
 import { isObject } from "../json-object.ts";
 import { describeRequest } from "./describe-request.ts";
 import { fromChunks } from "./from-chunks.ts";
@@ -24,8 +25,9 @@ export const messagesWire: WireFormat<MessageRequest> = {
   isLast: ({ name, data }) => isOfType({ name, data }, "message_stop"),
   errorIn({ name, data }) {
     if (!isOfType({ name, data }, "error")) return undefined;
-    const event: unknown = JSON.parse(data);
-    return isObject(event) ? embeddedError(event) : undefined;
+    const event = parse(data);
+    const error = isObject(event) ? embeddedError(event) : undefined;
+    return error ?? new AppError("upstream_failed", "The engine's stream failed, without saying why.");
   },
   errorEvent,
 };

@@ -77,6 +77,8 @@ describe("an upstream's stream", () => {
     assert.equal(failed("rate_limit_error"), "rate_limited");
     assert.equal(failed("api_error"), "upstream_failed");
     assert.equal(failed("invalid_request_error"), "invalid_request");
+    for (const data of ["", "null", '{"type":"error"}'])
+      assert.equal(messagesWire.errorIn({ name: "error", data })?.code, "upstream_failed");
     for (const event of events) assert.equal(messagesWire.errorIn(event), undefined);
   });
 

@@ -301,6 +301,12 @@ describe("a request of the Messages API as a chat request", () => {
       "messages[0].content[0].content[0].text",
     );
     assert.equal(refusedAs({ tools: [{ name: "a" }] }, "invalid_request"), "tools[0].input_schema");
+    const tools = [{ name: "a", input_schema: {} }];
+    const chosen = (choice: object, among = tools) =>
+      refusedAs({ tools: among, tool_choice: choice }, "invalid_request");
+    assert.equal(chosen({ type: "tool", name: "b" }), "tool_choice.name");
+    assert.equal(chosen({ type: "tool" }), "tool_choice.name");
+    assert.equal(chosen({ type: "any" }, []), "tool_choice.type");
     const content = [{ type: "thinking", thinking: "", signature: "sounding-broken" }];
     const messages = [{ role: "assistant", content }, user];
     assert.equal(refusedAs({ messages }, "invalid_request"), "messages[0].content[0].signature");

@@ -51,7 +51,7 @@ export function toChatRequest(request: MessageRequest): ChatRequest {
     ...otherMembers(request),
     ...describeParameters(request, refuse),
     ...(translatedTools.length === 0 ? {} : { tools: translatedTools }),
-    ...toChatToolChoice(request, translatedTools.length > 0),
+    ...toChatToolChoice(request, translatedTools),
     messages: toChatMessages(request, refuse),
   };
 }

@@ -49,25 +49,33 @@ function toChatTool(tool: MessageTool, path: string): ChatTool {
   };
 }
 
-/** `tool_choice` and `parallel_tool_calls`. */
+/** `tool_choice` and `parallel_tool_calls`. @throws AppError invalid_request for a choice of no tool */
 export function toChatToolChoice(
   { tool_choice: choice }: Pick<MessageRequest, "tool_choice">,
-  hasTools: boolean,
+  tools: readonly ChatTool[],
 ): Pick<ChatRequest, "tool_choice" | "parallel_tool_calls"> {
   if (choice == null) return {};
-  const parallel = choice.disable_parallel_tool_use === true && hasTools ? { parallel_tool_calls: false } : {};
+  if (tools.length === 0) {
+    if (choice.type === "auto" || choice.type === "none") return {};
+    throw invalid("tool_choice.type", `is ${JSON.stringify(choice.type)}, but tools is empty.`);
+  }
+  const parallel = choice.disable_parallel_tool_use === true ? { parallel_tool_calls: false } : {};
   switch (choice.type) {
     case "any":
       return { tool_choice: "required", ...parallel };
-    case "tool": {
-      const name = nonEmptyText(choice.name);
-      if (name === undefined) throw invalid("tool_choice.name", 'is missing; type "tool" needs the name of a tool.');
-      return { tool_choice: { type: "function", function: { name: toFunctionName(name) } }, ...parallel };
-    }
-    case "auto":
-      return { ...(hasTools ? { tool_choice: "auto" } : {}), ...parallel };
+    case "tool":
+      return { tool_choice: { type: "function", function: { name: chosenName(choice.name, tools) } }, ...parallel };
     case "none":
+      return { tool_choice: "none" };
+    case "auto":
     default:
-      return hasTools ? { tool_choice: "none" } : {};
+      return { tool_choice: "auto", ...parallel };
   }
+}
+
+function chosenName(chosen: string | undefined, tools: readonly ChatTool[]): string {
+  if (chosen === undefined) throw invalid("tool_choice.name", 'is missing; type "tool" needs the name of a tool.');
+  const name = toFunctionName(chosen);
+  if (tools.some((tool) => tool.function.name === name)) return name;
+  throw invalid("tool_choice.name", `is ${JSON.stringify(chosen)}, which is not in tools.`);
 }
