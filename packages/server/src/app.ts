@@ -202,7 +202,10 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
       routes: routesOfRole(role, [
         ...chatRoutes(createChat(chatParts)),
         ...messageRoutes(chatParts),
-        ...responseRoutes(chatParts, new StoredResponses(control, config.storage.response_retention_days)),
+        ...responseRoutes(
+          chatParts,
+          new StoredResponses(control, { retentionDays: config.storage.response_retention_days }),
+        ),
         ...audio.routes,
         ...catalogRoutes(registry),
         ...[logRoutes, projectRoutes, exportRoutes].flatMap((routes) => routes(store)),

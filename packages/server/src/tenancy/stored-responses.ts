@@ -53,15 +53,23 @@ export interface StoredResponse extends NewResponse {
 
 type Owner = Pick<Scope, "organizationId" | "projectName">;
 
+export interface StoredResponseOptions {
+  /** 0: nothing is stored. */
+  readonly retentionDays: number;
+  /** What an organization may store; tests make it less. */
+  readonly most?: { readonly bytes: number; readonly responses: number };
+}
+
 export class StoredResponses {
   readonly #control: ControlDatabase;
   readonly #retentionDays: number;
+  readonly #most: NonNullable<StoredResponseOptions["most"]>;
   #untilTrim = 0;
 
-  /** @param retentionDays 0: nothing is stored */
-  constructor(control: ControlDatabase, retentionDays: number) {
+  constructor(control: ControlDatabase, { retentionDays, most }: StoredResponseOptions) {
     this.#control = control;
     this.#retentionDays = retentionDays;
+    this.#most = most ?? { bytes: mostBytes, responses: mostResponses };
   }
 
   get isEnabled(): boolean {
@@ -79,7 +87,7 @@ export class StoredResponses {
     if (isTrimmed) this.#untilTrim = trimInterval;
     await this.#control.write(async (transaction) => {
       await transaction.deleteFrom("responses").where("expires_at", "<=", now).execute();
-      if (isTrimmed) await trim(transaction, owner.organizationId);
+      if (isTrimmed) await this.#trim(transaction, owner.organizationId);
       const row = {
         id,
         organization_id: owner.organizationId,
@@ -180,6 +188,28 @@ export class StoredResponses {
       return numDeletedRows > 0n;
     });
   }
+
+  /** Deletes the oldest responses of the organization beyond its limits. */
+  async #trim(transaction: Writer, organizationId: string): Promise<void> {
+    const newest = transaction
+      .selectFrom("responses")
+      .select(["id"])
+      .select(sql<number>`sum(bytes) over (order by created_at desc, id desc)`.as("bytes_so_far"))
+      .select(sql<number>`row_number() over (order by created_at desc, id desc)`.as("place"))
+      .where("organization_id", "=", organizationId);
+    const { bytes, responses } = this.#most;
+    await transaction
+      .deleteFrom("responses")
+      .where("id", "in", (database) =>
+        database
+          .selectFrom(newest.as("newest"))
+          .select("newest.id")
+          .where((where) =>
+            where.or([where("newest.bytes_so_far", ">", bytes), where("newest.place", ">", responses)]),
+          ),
+      )
+      .execute();
+  }
 }
 
 export function unknownResponse(id: string): AppError {
@@ -197,25 +227,4 @@ function outputOf({ output }: JsonObject): JsonObject[] {
 function itemIds(response: JsonObject): string[] {
   const ids = outputOf(response).map(({ id }) => id);
   return [...new Set(ids.filter((id): id is string => typeof id === "string" && id.length <= 512))];
-}
-
-/** Deletes the oldest responses of the organization beyond its limits. */
-async function trim(transaction: Writer, organizationId: string): Promise<void> {
-  const newest = transaction
-    .selectFrom("responses")
-    .select(["id"])
-    .select(sql<number>`sum(bytes) over (order by created_at desc, id desc)`.as("bytes_so_far"))
-    .select(sql<number>`row_number() over (order by created_at desc, id desc)`.as("place"))
-    .where("organization_id", "=", organizationId);
-  await transaction
-    .deleteFrom("responses")
-    .where("id", "in", (database) =>
-      database
-        .selectFrom(newest.as("newest"))
-        .select("newest.id")
-        .where((where) =>
-          where.or([where("newest.bytes_so_far", ">", mostBytes), where("newest.place", ">", mostResponses)]),
-        ),
-    )
-    .execute();
 }

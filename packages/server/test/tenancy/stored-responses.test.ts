@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createOrganization } from "../../src/tenancy/organizations.ts";
+import { removeOrganization, removeProject } from "../../src/tenancy/delete-tenants.ts";
+import { createProject } from "../../src/tenancy/projects.ts";
+import { StoredResponses } from "../../src/tenancy/stored-responses.ts";
+import { onEachDatabase } from "./each-database.ts";
+
+const a = { organizationId: "org_a", projectName: "one" };
+const others = [
+  { organizationId: "org_a", projectName: "two" },
+  { organizationId: "org_b", projectName: "one" },
+];
+
+function response(id: string, more: object = {}) {
+  const output = [{ id: `msg_${id}`, type: "message" }];
+  return {
+    id,
+    engine: undefined,
+    previousId: undefined,
+    input: [{ type: "message" }],
+    response: { id, output },
+    ...more,
+  };
+}
+
+onEachDatabase("stored responses", ({ open }) => {
+  test("are found, continued and removed by their project only", async () => {
+    const stored = new StoredResponses(await open(), { retentionDays: 1 });
+    assert.equal(await stored.add(a, response("r1")), true);
+    assert.equal(await stored.add(a, response("r2", { previousId: "r1", engine: "openai" })), true);
+    assert.equal(await stored.add(a, response("r3", { previousId: "r1" })), true);
+    const found = await stored.find(a, "r3");
+    assert.deepEqual([found?.previousId, found?.output], ["r1", [{ id: "msg_r3", type: "message" }]]);
+    // What an engine has too, it continues itself.
+    assert.deepEqual(
+      (await stored.conversation(a, "r2")).map(({ id }) => id),
+      ["r2"],
+    );
+    assert.deepEqual(
+      (await stored.conversation(a, "r3")).map(({ id }) => id),
+      ["r1", "r3"],
+    );
+    assert.deepEqual([...(await stored.holders(a, ["msg_r1", "msg_r9"]))], [["msg_r1", "r1"]]);
+    for (const other of others) {
+      assert.equal(await stored.find(other, "r1"), undefined);
+      assert.equal((await stored.holders(other, ["msg_r1"])).size, 0);
+      assert.equal(await stored.remove(other, "r1"), false);
+      await assert.rejects(stored.conversation(other, "r1"), { wireCode: "previous_response_not_found" });
+    }
+    assert.equal(await stored.remove(a, "r1"), true);
+    assert.equal((await stored.holders(a, ["msg_r1"])).size, 0);
+    await assert.rejects(stored.conversation(a, "r3"), { wireCode: "previous_response_not_found" });
+  });
+
+  test("are not stored if they are too large, or if nothing is", async () => {
+    const control = await open();
+    const stored = new StoredResponses(control, { retentionDays: 1 });
+    assert.equal(await stored.add(a, response("large", { input: [{ text: "x".repeat(1_100_000) }] })), false);
+    assert.equal(await new StoredResponses(control, { retentionDays: 0 }).add(a, response("r1")), false);
+    assert.equal(await stored.find(a, "large"), undefined);
+  });
+
+  test("expire", async () => {
+    const control = await open();
+    const stored = new StoredResponses(control, { retentionDays: 1 });
+    await stored.add(a, response("r1"));
+    await control.write((transaction) => transaction.updateTable("responses").set({ expires_at: 1 }).execute());
+    assert.equal(await stored.find(a, "r1"), undefined);
+    assert.equal((await stored.holders(a, ["msg_r1"])).size, 0);
+    await stored.add(a, response("r2"));
+    const rows = await control.read((database) => database.selectFrom("responses").select("id").execute());
+    assert.deepEqual(
+      rows.map(({ id }) => id),
+      ["r2"],
+    );
+  });
+
+  for (const [what, most] of [
+    ["number", { bytes: 1_000_000, responses: 10 }],
+    ["size", { bytes: 800, responses: 1_000 }],
+  ] as const) {
+    test(`are limited in ${what} for each organization; the oldest go`, async () => {
+      const control = await open();
+      const stored = new StoredResponses(control, { retentionDays: 1, most });
+      await stored.add(others[1]!, response("of_another"));
+      for (let index = 0; index < 40; index++) await stored.add(a, response(`r${String(index).padStart(2, "0")}`));
+      // Trimmed with the 33rd at the latest; others came after it.
+      const rows = await control.read((database) =>
+        database.selectFrom("responses").select("id").orderBy("id").execute(),
+      );
+      assert.ok(rows.length < 22, `${rows.length}`);
+      assert.deepEqual([rows[0]?.id, rows.at(-1)?.id], ["of_another", "r39"]);
+    });
+  }
+
+  test("are removed with their organization or project", async () => {
+    const control = await open();
+    const { id: organizationId } = await createOrganization(control, { name: "owner" });
+    const project = await createProject(control, { organizationId, name: "one" });
+    const stored = new StoredResponses(control, { retentionDays: 1 });
+    const [one, two] = ["one", "two"].map((projectName) => ({ organizationId, projectName }));
+    await stored.add(one!, response("r1"));
+    await stored.add(two!, response("r2"));
+    await stored.add(a, response("r3"));
+    await removeProject(control, project.id);
+    assert.deepEqual([await stored.find(one!, "r1"), (await stored.find(two!, "r2"))?.id], [undefined, "r2"]);
+    await removeOrganization(control, organizationId);
+    assert.deepEqual([await stored.find(two!, "r2"), (await stored.find(a, "r3"))?.id], [undefined, "r3"]);
+  });
+});
