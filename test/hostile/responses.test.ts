@@ -78,7 +78,7 @@ describe("a request of the Responses API", { timeout: 180_000 }, () => {
       for (let turn = 0; turn < 60; turn += 1) {
         const { code, id, status } = await call({
           ...request,
-          input: "x".repeat(20_000),
+          input: "x",
           previous_response_id: previous,
         });
         assert.equal(status, 200, `turn ${turn}: ${code}`);
