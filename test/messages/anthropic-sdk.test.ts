@@ -1,6 +1,5 @@
 /** Anthropic's official SDK for Node, unchanged, against the whole server with both kinds of upstreams. */
 import assert from "node:assert/strict";
-import { EventEmitter, once } from "node:events";
 import { describe, test } from "node:test";
 import Anthropic, {
   APIError,
@@ -224,17 +223,16 @@ describe("Anthropic's SDK for Node", () => {
     const quick = await startMessagesServer({}, "server: { heartbeat_interval_ms: 5, status_hold_ms: 1 }");
     context.after(() => quick[Symbol.asyncDispose]());
     let beats = 0;
-    const beat = new EventEmitter();
-    const untilBeats = async (count: number): Promise<void> => {
-      while (beats < count) await once(beat, "beat");
-    };
+    const first = Promise.withResolvers<void>();
+    const later = Promise.withResolvers<void>();
     const watchingFetch: typeof fetch = async (...args) => {
       const response = await fetch(...args);
       const watched = response.body!.pipeThrough(
         new TransformStream<Uint8Array, Uint8Array>({
           transform(bytes, controller) {
             beats += Buffer.from(bytes).toString().split(": ping\n").length - 1;
-            beat.emit("beat");
+            if (beats >= 2) first.resolve();
+            if (beats >= 4) later.resolve();
             controller.enqueue(bytes);
           },
         }),
@@ -243,9 +241,9 @@ describe("Anthropic's SDK for Node", () => {
     };
     quick.chat.script = async (exchange) => {
       exchange.beginEvents();
-      await untilBeats(2);
+      await first.promise;
       await exchange.send(toChatWire(chatChunks.slice(0, 3)));
-      await untilBeats(4);
+      await later.promise;
       await exchange.send(toChatWire(chatChunks.slice(3)));
       exchange.end();
     };
