@@ -10,7 +10,7 @@ import { MessageBlocks, type MessageBlock } from "./message-blocks.ts";
 import { toMessageUsage } from "./message-usage.ts";
 import { toStop } from "./stop-reason.ts";
 import { ThinkingStream } from "./thinking-stream.ts";
-import { reasoningText, wantsThinking } from "./thinking-blocks.ts";
+import { hidesThinking, reasoningText, wantsThinking } from "./thinking-blocks.ts";
 import { toolNameReader } from "../chat/tool-names.ts";
 import { toToolUseId } from "../chat/tool-use-id.ts";
 
@@ -45,7 +45,7 @@ class MessageStream {
   constructor(request: MessageRequest) {
     this.#request = request;
     this.#nameOf = toolNameReader(request.tools ?? []);
-    this.#thinking = wantsThinking(request) ? new ThinkingStream(this.#blocks) : undefined;
+    this.#thinking = wantsThinking(request) ? new ThinkingStream(this.#blocks, hidesThinking(request)) : undefined;
   }
 
   take(): WireEvent[] {

@@ -5,7 +5,7 @@ import { AppError } from "../errors.ts";
 import { isObject, type JsonObject } from "../json-object.ts";
 import { toMessageUsage } from "./message-usage.ts";
 import { toStop } from "./stop-reason.ts";
-import { toThinkingBlocks, wantsThinking } from "./thinking-blocks.ts";
+import { toThinkingBlocks } from "./thinking-blocks.ts";
 import { estimateInputTokens, estimateTokens } from "./token-estimate.ts";
 import { toToolUseId } from "../chat/tool-use-id.ts";
 import { toolNameReader } from "../chat/tool-names.ts";
@@ -27,7 +27,7 @@ export function fromCompletion(completion: ChatCompletion, request: MessageReque
     role: "assistant",
     model: completion.model,
     content: [
-      ...(wantsThinking(request) ? toThinkingBlocks(message) : []),
+      ...toThinkingBlocks(message, request),
       ...(text === "" ? [] : [{ type: "text", text }]),
       ...(message.tool_calls ?? []).map((call) => ({
         type: "tool_use",

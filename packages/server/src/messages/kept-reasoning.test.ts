@@ -21,12 +21,12 @@ const request = validate(MessageRequest, {
 });
 const head = { id: "msg_1", created: 1, model: "m" };
 
-function complete(message: JsonObject): JsonObject {
+function complete(message: JsonObject, asked = request): JsonObject {
   const choice = { index: 0, message: { role: "assistant", content: "Hi", ...message }, finish_reason: "stop" };
-  return fromCompletion({ ...head, object: "chat.completion", choices: [choice] } as ChatCompletion, request);
+  return fromCompletion({ ...head, object: "chat.completion", choices: [choice] } as ChatCompletion, asked);
 }
 
-async function stream(deltas: readonly JsonObject[]): Promise<JsonObject> {
+async function stream(deltas: readonly JsonObject[], asked = request): Promise<JsonObject> {
   const chunk = (delta: JsonObject, reason: string | null = null) =>
     ({
       ...head,
@@ -38,7 +38,7 @@ async function stream(deltas: readonly JsonObject[]): Promise<JsonObject> {
     yield chunk({ content: "Hi" });
     yield chunk({}, "stop");
   })();
-  return assembleMessage(await collect(fromChunks(chunks, request)));
+  return assembleMessage(await collect(fromChunks(chunks, asked)));
 }
 
 /** The assistant's message in the next turn's chat request. */
@@ -86,6 +86,21 @@ describe("reasoning", () => {
       { reasoning_details: [{ ...openRouter, signature: "sig" }] },
     ]);
     assert.deepEqual(replayed(streamed), said);
+  });
+
+  test("comes back although the client wants no text of it", async () => {
+    const asked = { ...request, thinking: { type: "adaptive", display: "omitted" } };
+    const signed = { type: "reasoning.text", text: "Let me think.", signature: "sig", format: "anthropic" };
+    for (const more of [{}, { reasoning_details: [signed] }]) {
+      const whole = complete({ reasoning_content: "Let me think.", ...more }, asked);
+      const streamed = await stream([{ reasoning_content: "Let me think." }, more], asked);
+      for (const answer of [whole, streamed]) {
+        const [block] = answer["content"] as JsonObject[];
+        assert.deepEqual([block?.["type"], block?.["thinking"]], ["thinking", ""]);
+        const kept = "reasoning_details" in more ? more : { reasoning_content: "Let me think." };
+        assert.deepEqual(replayed(answer), { role: "assistant", content: "Hi", ...kept });
+      }
+    }
   });
 
   test("of any form survives", () => {

@@ -5,7 +5,7 @@
 import { isObject, type JsonObject } from "../json-object.ts";
 import { invalid } from "../chat/untranslatable.ts";
 
-/** Begins the signatures, and the data of encrypted blocks, that are not Anthropic's. */
+/** Begins the signatures that are not Anthropic's. */
 export const signaturePrefix = "sounding-";
 /** As `reasoning_details` name Anthropic's reasoning. */
 const anthropic = "anthropic";
@@ -27,7 +27,18 @@ export function toOwnBlock(detail: JsonObject): ThinkingBlock | undefined {
 /** The signature of a block with this text. @param details what the engine needs back, if it needs more than the text */
 export function toSignature(text: string, details: readonly JsonObject[]): string {
   // The block has the text already.
-  const kept = details.map((detail) => (detail["text"] === text ? { ...detail, text: null } : detail));
+  return encode(details.map((detail) => (detail["text"] === text ? { ...detail, text: null } : detail)));
+}
+
+/** The signature of a block that the client wants without its text. */
+export function toHiddenSignature(text: string, details: readonly JsonObject[]): string {
+  return encode(details.length > 0 ? details : [{ [hiddenText]: text }]);
+}
+
+/** The member of a detail that is the text alone. */
+const hiddenText = "reasoning_content";
+
+function encode(kept: readonly JsonObject[]): string {
   return signaturePrefix + Buffer.from(JSON.stringify(kept)).toString("base64url");
 }
 
@@ -51,7 +62,11 @@ export function addThinking(block: ThinkingBlock, reasoning: ChatReasoning, path
   }
   const kept = readSignature(signature, `${path}.signature`);
   if (kept.length === 0) reasoning.content += text;
-  for (const detail of kept) details.push(detail["text"] === null ? { ...detail, text } : detail);
+  for (const detail of kept) {
+    const hidden = detail[hiddenText];
+    if (typeof hidden === "string") reasoning.content += hidden;
+    else details.push(detail["text"] === null ? { ...detail, text } : detail);
+  }
 }
 
 function readSignature(signature: string, path: string): JsonObject[] {

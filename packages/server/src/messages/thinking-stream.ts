@@ -2,7 +2,7 @@
 import { AppError } from "../errors.ts";
 import { inputLimit } from "../input-limits.ts";
 import type { JsonObject } from "../json-object.ts";
-import { toOwnBlock, toSignature } from "./kept-reasoning.ts";
+import { toHiddenSignature, toOwnBlock, toSignature } from "./kept-reasoning.ts";
 import type { MessageBlock, MessageBlocks } from "./message-blocks.ts";
 import { reasoningDetails, reasoningText } from "./thinking-blocks.ts";
 
@@ -22,8 +22,12 @@ export class ThinkingStream {
   #details: JsonObject[] = [];
   #length = 0;
 
-  constructor(blocks: MessageBlocks) {
+  readonly #isHidden: boolean;
+
+  /** @param isHidden whether the client wants no text */
+  constructor(blocks: MessageBlocks, isHidden: boolean) {
     this.#blocks = blocks;
+    this.#isHidden = isHidden;
   }
 
   /** @returns whether the delta has any reasoning */
@@ -38,17 +42,18 @@ export class ThinkingStream {
   /** Something else follows. */
   end(): void {
     if (this.#block === undefined) return;
-    this.#sign(toSignature(this.#text, this.#details));
+    this.#sign((this.#isHidden ? toHiddenSignature : toSignature)(this.#text, this.#details));
   }
 
   #addText(thinking: string): void {
     this.#keep(thinking.length);
     this.#text += thinking;
-    this.#blocks.add(this.#open(), { type: "thinking_delta", thinking }, thinking.length);
+    const block = this.#open();
+    if (!this.#isHidden) this.#blocks.add(block, { type: "thinking_delta", thinking }, thinking.length);
   }
 
   #addDetail(detail: JsonObject): void {
-    const own = toOwnBlock(detail);
+    const own = this.#isHidden ? undefined : toOwnBlock(detail);
     if (own === undefined) {
       this.#keep(JSON.stringify(detail).length);
       mergeDetail(this.#details, detail);
