@@ -51,6 +51,7 @@ import { statusRoutes } from "./status/routes.ts";
 import { lokiPushRoutes } from "./telemetry/loki-push/routes.ts";
 import { createGrpcServer } from "./telemetry/otlp/grpc-server.ts";
 import { sampleRoutes } from "./telemetry/samples/routes.ts";
+import { embeddingRoutes } from "./embeddings/routes.ts";
 import { createOtlp } from "./telemetry/otlp/otlp.ts";
 import { remoteWriteRoutes } from "./telemetry/remote-write/routes.ts";
 import { createCallTelemetry, noCallTelemetry } from "./telemetry/calls/call-telemetry.ts";
@@ -207,6 +208,11 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
           new StoredResponses(control, { retentionDays: config.storage.response_retention_days }),
         ),
         ...audio.routes,
+        ...embeddingRoutes({
+          resolveModel: (scope, modelId) => registry.embeddings(modelId, scope.key),
+          limiter,
+          observe: observeCall,
+        }),
         ...catalogRoutes(registry),
         ...[logRoutes, projectRoutes, exportRoutes].flatMap((routes) => routes(store)),
         ...traceRoutes({ store, tracePresets, tokenPrices }),
@@ -264,7 +270,12 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
     },
     overview: async () => {
       const list = (capability: Capability) => registry.list({ allowedModels: undefined }, capability);
-      const models = { chat: list("chat"), speech: list("speech"), transcription: list("transcription") };
+      const models = {
+        chat: list("chat"),
+        speech: list("speech"),
+        transcription: list("transcription"),
+        embeddings: list("embeddings"),
+      };
       return { models, telemetry: store.state() };
     },
     prepareConsole: () => webConsole.prepare(),

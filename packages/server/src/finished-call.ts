@@ -85,7 +85,17 @@ export interface FinishedTranscription extends CallResult {
   readonly text: string | undefined;
 }
 
-export type FinishedCall = FinishedChat | FinishedSpeech | FinishedTranscription;
+export interface FinishedEmbeddings extends CallResult {
+  readonly kind: "embeddings";
+  /** How many texts. */
+  readonly inputs: number;
+  /** Length of the vectors, if the request names one. */
+  readonly dimensions: number | undefined;
+  /** Undefined if the engine reports none. */
+  readonly tokens: number | undefined;
+}
+
+export type FinishedCall = FinishedChat | FinishedSpeech | FinishedTranscription | FinishedEmbeddings;
 
 export function outcomeOf({ error }: Pick<FinishedCall, "error">): "ok" | ErrorCode {
   return error?.code ?? "ok";

@@ -11,6 +11,7 @@ export const limitAreas = [
   "Chat completions",
   "Speech",
   "Transcription and audio",
+  "Embeddings",
   "OpenTelemetry data",
   "Logs, traces and metrics",
   "PromQL",

@@ -35,6 +35,7 @@ import {
 } from "./responses.ts";
 import { createSpeech, listVoices } from "./speech.ts";
 import { tempoOperations } from "./tempo.ts";
+import { createEmbeddings } from "./embeddings.ts";
 import { createTranscription } from "./transcription.ts";
 import { getDocs, getDocsScript, getHealth, getMetrics, getOpenApi, getReadiness, getServer } from "./status.ts";
 
@@ -52,6 +53,7 @@ export const operations: readonly Operation[] = [
   createSpeech,
   listVoices,
   createTranscription,
+  createEmbeddings,
   listModels,
   getModel,
   queryLogs,

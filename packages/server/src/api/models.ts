@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import { operation } from "./operation.ts";
 import { schema, type TypeOf } from "./schema.ts";
 
-export const capabilities = ["chat", "speech", "transcription"] as const;
+export const capabilities = ["chat", "speech", "transcription", "embeddings"] as const;
 export type Capability = (typeof capabilities)[number];
 
 export const modelStates = ["ready", "not_loaded", "unavailable"] as const;
@@ -22,7 +22,7 @@ const modelObject = Type.Object(
     permission: Type.Array(Type.Unknown(), { description: "Always empty; kept for older clients." }),
     capabilities: Type.Array(Type.Enum([...capabilities]), {
       description:
-        "What the model may be called for. OpenAI-compatible servers do not report it, so their models list everything.",
+        "What the model is for. OpenAI-compatible servers do not report it: then the setting `capabilities` of the engine says it, else the model's name.",
     }),
     engine: Type.String({ description: "The engine that runs the model; of several, the first." }),
     state: Type.Enum([...modelStates], {

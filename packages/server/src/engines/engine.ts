@@ -4,6 +4,7 @@
  */
 import type { ChatCompletion, ChatCompletionChunk } from "../api/chat-answer.ts";
 import type { ChatRequest } from "../api/chat-request.ts";
+import type { Capability } from "../api/models.ts";
 import type { AbortSource } from "../cancellation.ts";
 import type { TargetTimeouts } from "../config/engines/upstream.ts";
 import type { AppError, ErrorCode } from "../errors.ts";
@@ -242,6 +243,36 @@ export interface TranscriptionModel {
   transcribe(call: TranscriptionCall): AsyncIterable<TranscribedDelta | TranscribedSegment>;
 }
 
+/** Texts on their way to an engine that embeds them. */
+export interface EmbeddingCall {
+  /** Texts, or texts as tokens of the model; at least one. */
+  readonly inputs: readonly string[] | readonly (readonly number[])[];
+  /** Length of the vectors; undefined: the model's own. Refused by models that cannot shorten vectors. */
+  readonly dimensions: number | undefined;
+  /** Members of the request that are not described, for engines that may know them. */
+  readonly others: Readonly<Record<string, unknown>>;
+  /** Aborted when the client disconnects or the request times out; the engine stops its work at once. */
+  readonly signal: AbortSignal;
+  readonly requestId?: string | undefined;
+  /** As in `ChatCall`. */
+  readonly fairnessKey?: string | undefined;
+  onAttempt?(attempt: Attempt): void;
+}
+
+export interface Embeddings {
+  /** In the order of the inputs. */
+  readonly vectors: readonly Float32Array[];
+  /** Undefined if the engine tells none. */
+  readonly tokens: number | undefined;
+}
+
+/** A model that embeds texts. Failures are those of a `ChatModel`. */
+export interface EmbeddingModel {
+  /** Most inputs of one call. */
+  readonly mostInputs: number;
+  embed(call: EmbeddingCall): Promise<Embeddings>;
+}
+
 /** The description of a model in `GET /v1/models`. */
 export interface ModelDescription {
   readonly id: string;
@@ -263,6 +294,10 @@ export interface Engine {
   speech?(model: string, timeouts?: TargetTimeouts): SpeechModel | undefined;
   /** The same for a transcription model. */
   transcription?(model: string, timeouts?: TargetTimeouts): TranscriptionModel | undefined;
+  /** The same for a model that embeds texts. */
+  embeddings?(model: string, timeouts?: TargetTimeouts): EmbeddingModel | undefined;
+  /** What a model is listed for, if it is less than what it may be called for. */
+  listedFor?(model: string): readonly Capability[];
   /** The models that the engine lists; fails like a call. */
   listModels(signal: AbortSignal): Promise<readonly ModelDescription[]>;
   /** Whether a model of this machine is in memory; absent where no model has to be loaded. */

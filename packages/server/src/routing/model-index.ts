@@ -172,9 +172,12 @@ export class ModelIndex {
 
   #chats(rootId: string): boolean {
     const route = this.table.routes.get(rootId);
-    if (route !== undefined) return route.targets.some((target) => target.chat !== undefined);
-    const place = this.#found.get(rootId) ?? this.#named(rootId);
-    return place?.engine.pooled.engine.chat !== undefined;
+    if (route !== undefined) return route.targets.some((target) => target.listedFor.includes("chat"));
+    const found = this.#found.get(rootId);
+    const place = found === undefined ? this.#named(rootId) : { ...found, model: rootId };
+    if (place === undefined) return false;
+    const { engine } = place.engine.pooled;
+    return engine.chat !== undefined && engine.listedFor?.(place.model).includes("chat") !== false;
   }
 
   #describeRoute(id: string, root: string): ListedModel {

@@ -21,7 +21,7 @@ export function statusOf({ targets }: ModelRoute): ModelStatus {
   const best =
     states.find(({ state }) => state === "ready") ?? states.find(({ state }) => state === "not_loaded") ?? states[0]!;
   return {
-    capabilities: capabilities.filter((each) => targets.some((target) => target[each] !== undefined)),
+    capabilities: capabilities.filter((each) => targets.some((target) => target.listedFor.includes(each))),
     engine: targets[0]!.engine,
     ...best,
   };

@@ -17,6 +17,7 @@ import { toRoutedModel, type RoutedModel } from "./routed-model.ts";
 import { modelHint, unknownModel } from "./near-matches.ts";
 import { sleep } from "../abort.ts";
 import { createRouteModel, type RoutedChat } from "./route-chat.ts";
+import { createRouteEmbeddings, type RoutedEmbeddings } from "./route-embeddings.ts";
 import { createRouteSpeech, type RoutedSpeech } from "./route-speech.ts";
 import { createRouteTranscription, type RoutedTranscription } from "./route-transcription.ts";
 import { RouteTable, type ModelsConfig } from "./route-table.ts";
@@ -45,6 +46,8 @@ export interface Registry {
   speech(id: string, access: ModelAccess): RoutedSpeech;
   /** The same for a transcription model. */
   transcription(id: string, access: ModelAccess): RoutedTranscription;
+  /** The same for a model that embeds texts. */
+  embeddings(id: string, access: ModelAccess): RoutedEmbeddings;
   /** The model of an alias, else the ID itself, whether or not the model exists. */
   rootOf(id: string): string;
   speakers(access: ModelAccess): readonly SpeechModelEntry[];
@@ -86,10 +89,15 @@ const capabilityVerbs: Readonly<Record<Capability, string>> = {
   chat: "support chat completions",
   speech: "synthesize speech",
   transcription: "transcribe",
+  embeddings: "embed texts",
 };
 
 function supports(route: ModelRoute | undefined, kind: Capability): boolean {
   return route?.targets.some((target) => target[kind] !== undefined) === true;
+}
+
+function isListedFor(route: ModelRoute | undefined, kind: Capability): boolean {
+  return route?.targets.some((target) => target.listedFor.includes(kind)) === true;
 }
 
 const realTiming: Timing = { nowMs: () => performance.now(), random: Math.random, sleep };
@@ -139,9 +147,13 @@ class ModelRegistry implements Registry {
     return createRouteTranscription(this.rootOf(id), this.#routing(id, access, "transcription"));
   }
 
+  embeddings(id: string, access: ModelAccess): RoutedEmbeddings {
+    return createRouteEmbeddings(this.#routing(id, access, "embeddings"));
+  }
+
   speakers(access: ModelAccess): readonly SpeechModelEntry[] {
     const models = this.list(access).filter(
-      ({ id, root }) => id === root && supports(this.#current.find(id), "speech"),
+      ({ id, root }) => id === root && isListedFor(this.#current.find(id), "speech"),
     );
     return models.map(({ id, ownedBy }) => ({ id, ownedBy, speech: this.speech(id, access) }));
   }
@@ -149,10 +161,10 @@ class ModelRegistry implements Registry {
   list(access: ModelAccess, capability?: Capability): readonly ListedModel[] {
     const visible = this.#current.listed.filter(({ id, root }) => mayCall(access, id, root));
     if (capability === undefined) return visible;
-    const able = visible.filter(({ root }) => supports(this.#current.find(root), capability));
+    const able = visible.filter(({ root }) => isListedFor(this.#current.find(root), capability));
     const others = capabilities.filter((each) => each !== capability);
     const doesMore = ({ root }: ListedModel): boolean =>
-      others.some((each) => supports(this.#current.find(root), each));
+      others.some((each) => isListedFor(this.#current.find(root), each));
     return [...able.filter((model) => !doesMore(model)), ...able.filter(doesMore)];
   }
 

@@ -3,6 +3,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { Value } from "typebox/value";
+import { capabilities } from "../api/models.ts";
 import type { EngineSettings } from "../config/engine-settings.ts";
 import type { TargetTimeouts } from "../config/engines/upstream.ts";
 import type { ImplicitEngine } from "../config/discovery.ts";
@@ -163,7 +164,7 @@ function draftRoutes(config: ModelsConfig, pool: EnginePool, engines: readonly D
       const pooled = byName.get(target.engine);
       const does = pooled === undefined ? undefined : kindsOf(pooled, target.model, target.timeouts);
       if (pooled === undefined || does === undefined) {
-        const problem = pooled === undefined ? "does not exist" : "has no models that chat, speak or transcribe";
+        const problem = pooled === undefined ? "does not exist" : "has no models that chat, speak, transcribe or embed";
         const engine = JSON.stringify(target.engine);
         throw new AppError("invalid_request", `models.${id}.targets[${index}].engine is ${engine}, which ${problem}.`);
       }
@@ -189,8 +190,12 @@ function kindsOf({ engine }: PooledEngine, model: string, timeouts?: TargetTimeo
     chat: engine.chat?.(model, timeouts),
     speech: engine.speech?.(model, timeouts),
     transcription: engine.transcription?.(model, timeouts),
+    embeddings: engine.embeddings?.(model, timeouts),
   };
-  return Object.values(does).every((each) => each === undefined) ? undefined : does;
+  const able = capabilities.filter((each) => does[each] !== undefined);
+  if (able.length === 0) return undefined;
+  const listed = engine.listedFor?.(model);
+  return { ...does, listedFor: listed === undefined ? able : able.filter((each) => listed.includes(each)) };
 }
 
 function linkRoutes(config: ModelsConfig, pool: EnginePool, drafts: ReadonlyMap<string, DraftRoute>) {

@@ -5,7 +5,7 @@ import { AppError, type ErrorCode } from "../errors.ts";
 import { Circuit, type CircuitChange } from "./circuit.ts";
 import { RecentCalls } from "./recent-calls.ts";
 import { classifyFailure } from "./retry.ts";
-import type { ChatModel, SpeechModel, TranscriptionModel } from "../engines/engine.ts";
+import type { ChatModel, EmbeddingModel, SpeechModel, TranscriptionModel } from "../engines/engine.ts";
 
 /** A `Retry-After` of an engine keeps other calls away for at most this long. */
 const longestCoolDownMs = 60_000;
@@ -76,6 +76,9 @@ export interface Target {
   readonly chat: ChatModel | undefined;
   readonly speech: SpeechModel | undefined;
   readonly transcription: TranscriptionModel | undefined;
+  readonly embeddings: EmbeddingModel | undefined;
+  /** What the model is listed for. */
+  readonly listedFor: readonly Capability[];
 }
 
 /** One call at one target, from its start to its end. */

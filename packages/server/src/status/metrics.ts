@@ -4,6 +4,7 @@ import {
   outcomeOf,
   type FinishedCall,
   type FinishedChat,
+  type FinishedEmbeddings,
   type FinishedSpeech,
   type FinishedTranscription,
 } from "../finished-call.ts";
@@ -171,6 +172,31 @@ export function createMetrics(version: string): Metrics {
     buckets: [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5],
     registers,
   });
+  const embeddings = new Counter({
+    name: "sounding_embeddings_total",
+    help: "Calls for embeddings by model and outcome.",
+    labelNames: ["model", "outcome"],
+    registers,
+  });
+  const embeddingSeconds = new Histogram({
+    name: "sounding_embeddings_duration_seconds",
+    help: "Duration of a call for embeddings, from admission to its end.",
+    labelNames: ["model"],
+    buckets: durationBuckets,
+    registers,
+  });
+  const embeddingInputs = new Counter({
+    name: "sounding_embeddings_inputs_total",
+    help: "Texts that were embedded.",
+    labelNames: ["model"],
+    registers,
+  });
+  const embeddingTokens = new Counter({
+    name: "sounding_embeddings_tokens_total",
+    help: "Tokens of texts that were embedded.",
+    labelNames: ["model"],
+    registers,
+  });
   const attempts = new Counter({
     name: "sounding_engine_attempts_total",
     help: "Upstream attempts by engine and outcome, including retries and fallbacks.",
@@ -204,6 +230,13 @@ export function createMetrics(version: string): Metrics {
     speechSeconds.observe(call.durationMs / 1000, model);
     audioSeconds.add(call.audioSeconds, model);
     characters.add(call.characters, model);
+  };
+  const observeEmbeddings = (call: FinishedEmbeddings, model: string): void => {
+    embeddings.add(1, model, outcomeOf(call));
+    embeddingSeconds.observe(call.durationMs / 1000, model);
+    if (call.error !== undefined) return;
+    embeddingInputs.add(call.inputs, model);
+    embeddingTokens.add(call.tokens ?? 0, model);
   };
   const observeTranscription = (call: FinishedTranscription, model: string): void => {
     transcriptions.add(1, model, outcomeOf(call), String(call.stream));
@@ -244,7 +277,8 @@ export function createMetrics(version: string): Metrics {
       const model = modelLabel(call);
       if (call.kind === "chat") observeChat(call, model);
       else if (call.kind === "speech") observeSpeech(call, model);
-      else observeTranscription(call, model);
+      else if (call.kind === "transcription") observeTranscription(call, model);
+      else observeEmbeddings(call, model);
       for (const { engine, outcome } of call.attempts) attempts.add(1, engine, outcome);
     },
     countDroppedTelemetry(calls, reason) {

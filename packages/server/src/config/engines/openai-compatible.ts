@@ -1,5 +1,6 @@
 /** Settings of engines with an OpenAI-compatible API, and of Azure OpenAI. */
 import { Type, type Static } from "typebox";
+import { capabilities } from "../../api/models.ts";
 import { limitsInput } from "../../input-limits.ts";
 import { httpUrl, sendableKey, bytes, milliseconds, secret } from "../setting-types.ts";
 import { engineTimeouts, upstreamHeaders } from "./upstream.ts";
@@ -46,6 +47,19 @@ const atAnyEngine = {
     description:
       "Request token counts for every stream (`stream_options.include_usage`). Turn this off for an engine that rejects it.",
   }),
+  capabilities: Type.Record(
+    Type.String({ minLength: 1, maxLength: 512 }),
+    Type.Array(Type.Enum([...capabilities], { description: "A capability." }), {
+      uniqueItems: true,
+      maxItems: capabilities.length,
+      description: "What the model is for.",
+    }),
+    {
+      default: {},
+      description:
+        "What models are listed for, by the model's name at the engine. For other models the name decides: names like `text-embedding-3-small` embed, `whisper-1` and `…-transcribe` transcribe, `tts-1` speak, all others chat. Calls of any kind reach a model that the list shows for another one.",
+    },
+  ),
   wires: Type.Optional(
     Type.Array(Type.Enum(["responses", "messages"], { description: "OpenAI's Responses or Anthropic's Messages." }), {
       maxItems: 2,

@@ -14,6 +14,8 @@ export interface Endpoint {
   speechPath(model: string): string;
   /** The same of transcriptions. */
   transcriptionPath(model: string): string;
+  /** The same of embeddings. */
+  embeddingPath(model: string): string;
   /** The same of another wire, or of an operation under it. */
   wirePath(wire: ChatWire, model: string, operation?: string): string;
   /** The wires that the API is known to have without being configured. */
@@ -38,6 +40,7 @@ export function openAiEndpoint(settings: OpenAiCompatibleSettings): Endpoint {
     chatPath: () => `${path}/chat/completions`,
     speechPath: () => `${path}/audio/speech`,
     transcriptionPath: () => `${path}/audio/transcriptions`,
+    embeddingPath: () => `${path}/embeddings`,
     wirePath: (wire, _, operation) => `${path}/${joinPath(wire, operation)}`,
     knownWires: origin === "https://api.openai.com" ? ["responses"] : [],
     wireModel: (model) => model,
@@ -65,6 +68,7 @@ export function azureEndpoint(settings: AzureOpenAiSettings): Endpoint {
     chatPath: (model) => pathOf("chat/completions", model),
     speechPath: (model) => pathOf("audio/speech", model),
     transcriptionPath: (model) => pathOf("audio/transcriptions", model),
+    embeddingPath: (model) => pathOf("embeddings", model),
     // They are not under deployments.
     wirePath: (wire, _, operation) => `${root}/openai/v1/${joinPath(wire, operation)}`,
     knownWires: version === undefined ? ["responses"] : [],

@@ -10,6 +10,8 @@ import { ConnectionPool } from "../upstream-http/connection-pool.ts";
 import { azureEndpoint, openAiEndpoint, type Endpoint } from "./endpoint.ts";
 import { listModels } from "./list-models.ts";
 import { createOpenAiChatModel } from "./openai-chat-model.ts";
+import { createOpenAiEmbeddingModel } from "./openai-embedding-model.ts";
+import { capabilitiesByName } from "./listed-capabilities.ts";
 import { createOpenAiSpeechModel } from "./openai-speech-model.ts";
 import { createOpenAiTranscriptionModel } from "./openai-transcription-model.ts";
 import { timeLimits } from "../upstream-http/time-limits.ts";
@@ -90,6 +92,13 @@ function createEngine({ name, settings, endpoint, logger }: EngineParts): Engine
         maxEventBytes: settings.max_event_bytes,
       });
     },
+    embeddings(model, timeouts) {
+      const own = timeLimits(settings, timeouts);
+      pool.raiseConnectTimeout(own.connectTimeoutMs);
+      const { max_answer_bytes: maxAnswerBytes, unsupported_parameters: unsupportedParameters } = settings;
+      return createOpenAiEmbeddingModel({ model, endpoint, pool, limits: own, unsupportedParameters, maxAnswerBytes });
+    },
+    listedFor: (model) => settings.capabilities[model] ?? capabilitiesByName(model),
     async listModels(signal) {
       const { modelsPath, headers } = endpoint;
       if (settings.models !== undefined || modelsPath === undefined) {

@@ -27,6 +27,7 @@ export const genAi = {
   outputTokens: "gen_ai.usage.output_tokens",
   cacheReadTokens: "gen_ai.usage.cache_read.input_tokens",
   reasoningTokens: "gen_ai.usage.reasoning.output_tokens",
+  embeddingDimensions: "gen_ai.embeddings.dimension.count",
   inputMessages: "gen_ai.input.messages",
   outputMessages: "gen_ai.output.messages",
   systemInstructions: "gen_ai.system_instructions",

@@ -10,6 +10,8 @@ export function contentLength(call: FinishedCall): number {
       return call.input?.length ?? 0;
     case "transcription":
       return call.text?.length ?? 0;
+    case "embeddings":
+      return 0;
   }
 }
 
@@ -29,6 +31,8 @@ export function withoutContent(call: FinishedCall): FinishedCall {
       return { ...call, input: undefined };
     case "transcription":
       return { ...call, text: undefined };
+    case "embeddings":
+      return call;
   }
 }
 

@@ -13,6 +13,7 @@ import { toSpeechRecords, toTranscriptionRecords } from "./audio-records.ts";
 import { contentLength, withoutContent } from "./call-content.ts";
 import type { CallRecords, ProviderOf } from "./call-records.ts";
 import { toChatRecords } from "./chat-records.ts";
+import { toEmbeddingRecords } from "./embedding-records.ts";
 import { SpanRowWriter, type CallGroup, type ServerIdentity } from "./span-row-writer.ts";
 
 export type DropReason = "queue_full" | "store" | "fault";
@@ -154,6 +155,8 @@ function toRecords(call: FinishedCall, keepContent: boolean, providerOf: Provide
       return toSpeechRecords(call, keepContent, providerOf);
     case "transcription":
       return toTranscriptionRecords(call, keepContent, providerOf);
+    case "embeddings":
+      return toEmbeddingRecords(call, keepContent, providerOf);
   }
 }
 

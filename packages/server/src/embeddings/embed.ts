@@ -1,0 +1,89 @@
+/** Embeds texts: prepare, admit, call a model, record. */
+import type { EmbeddingRequest } from "../api/embeddings.ts";
+import type { Attempt, EmbeddingCall } from "../engines/engine.ts";
+import { toAppError, type AppError } from "../errors.ts";
+import type { FinishedEmbeddings } from "../finished-call.ts";
+import { callerOf, type CallerFields } from "../http/caller.ts";
+import type { RouteInput, RouteResponse } from "../http/route.ts";
+import type { Limiter } from "../limits/limiter.ts";
+import type { RoutedEmbeddings } from "../routing/route-embeddings.ts";
+import type { Scope } from "../tenant.ts";
+import { prepareEmbeddings } from "./prepare.ts";
+import { writeEmbeddings } from "./write-embeddings.ts";
+
+export interface EmbeddingParts {
+  /** @throws AppError model_not_found, model_not_allowed, invalid_request */
+  resolveModel(scope: Scope, modelId: string): RoutedEmbeddings;
+  readonly limiter: Limiter;
+  /** Called once for each call, refused ones included; must not throw. */
+  observe(call: FinishedEmbeddings): void;
+}
+
+type EmbedInput = Pick<RouteInput<EmbeddingRequest>, "body" | CallerFields | "signal" | "note">;
+
+export type Embed = (input: EmbedInput) => Promise<RouteResponse>;
+
+export function createEmbed(parts: EmbeddingParts): Embed {
+  return async (input) => {
+    const { body, signal, requestId, scope } = input;
+    const start = { unixMs: Date.now(), monotonicMs: performance.now() };
+    const attempts: Attempt[] = [];
+    const finish = (result: Pick<FinishedEmbeddings, "inputs" | "tokens" | "refused">, error?: AppError): void => {
+      parts.observe({
+        ...callerOf(input, { endUser: body.user ?? undefined }),
+        ...result,
+        kind: "embeddings",
+        model: body.model,
+        stream: false,
+        dimensions: body.dimensions ?? undefined,
+        startUnixMs: start.unixMs,
+        durationMs: performance.now() - start.monotonicMs,
+        error,
+        attempts,
+      });
+    };
+    const admitted = await admit(input, parts).catch((thrown: unknown) => {
+      finish({ inputs: 0, tokens: undefined, refused: true }, toAppError(thrown));
+      throw thrown;
+    });
+    const { admission, estimatedTokens, model, prepared } = admitted;
+    const { inputs } = prepared;
+    let tokens: number | undefined;
+    try {
+      const call: EmbeddingCall = {
+        ...prepared,
+        signal,
+        requestId,
+        fairnessKey: scope.organizationId,
+        onAttempt: (attempt) => attempts.push(attempt),
+      };
+      const { vectors, modelId, ...answer } = await model.embed(call);
+      tokens = answer.tokens;
+      const used = tokens ?? estimatedTokens;
+      const text = await writeEmbeddings(vectors, { model: modelId, tokens: used, format: body.encoding_format });
+      finish({ inputs: inputs.length, tokens, refused: false });
+      admission.settle({ tokens: used });
+      return { kind: "text", text, type: "application/json", headers: admission.headers() };
+    } catch (thrown) {
+      admission.settle({ tokens: 0 });
+      finish({ inputs: inputs.length, tokens, refused: false }, toAppError(thrown));
+      throw thrown;
+    } finally {
+      input.note({
+        model: body.model,
+        inputs: inputs.length,
+        engine: attempts.at(-1)?.engine,
+        attempts: attempts.length,
+        prompt_tokens: tokens,
+      });
+    }
+  };
+}
+
+/** Prepares the request, resolves its model, then applies the limits. */
+async function admit({ body, scope }: EmbedInput, parts: EmbeddingParts) {
+  const { estimatedTokens, ...prepared } = prepareEmbeddings(body);
+  const model = parts.resolveModel(scope, body.model);
+  const admission = await parts.limiter.admit(scope, { estimatedTokens });
+  return { prepared, estimatedTokens, model, admission };
+}

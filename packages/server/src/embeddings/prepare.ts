@@ -1,0 +1,42 @@
+/** Turns the client's body into the call for an engine. */
+import { EmbeddingRequest } from "../api/embeddings.ts";
+import type { EmbeddingCall } from "../engines/engine.ts";
+
+export interface PreparedEmbeddings extends Pick<EmbeddingCall, "inputs" | "dimensions" | "others"> {
+  /** For limits, until the engine reports usage. */
+  readonly estimatedTokens: number;
+}
+
+/** An estimate. */
+const charactersPerToken = 4;
+
+/** What the call itself has. */
+const known = new Set(["model", "input", "dimensions", "encoding_format", "user"]);
+
+export function prepareEmbeddings(request: EmbeddingRequest): PreparedEmbeddings {
+  const inputs = toInputs(request.input);
+  const others = Object.entries(request).filter(([name]) => !known.has(name));
+  return {
+    inputs,
+    dimensions: request.dimensions ?? undefined,
+    others: Object.fromEntries(others),
+    estimatedTokens: estimateTokens(inputs),
+  };
+}
+
+function toInputs(input: EmbeddingRequest["input"]): EmbeddingCall["inputs"] {
+  if (typeof input === "string") return [input];
+  return isTokens(input) ? [input] : input;
+}
+
+/** A list of numbers is one text. */
+function isTokens(input: Exclude<EmbeddingRequest["input"], string>): input is number[] {
+  return typeof input[0] === "number";
+}
+
+function estimateTokens(inputs: EmbeddingCall["inputs"]): number {
+  let tokens = 0;
+  for (const input of inputs)
+    tokens += typeof input === "string" ? Math.ceil(input.length / charactersPerToken) : input.length;
+  return tokens;
+}
