@@ -382,8 +382,8 @@ export interface Model {
   parent: string | null;
   /** Always empty; kept for older clients. */
   permission: unknown[];
-  /** What the model may be called for. OpenAI-compatible servers do not report it, so their models list everything. */
-  capabilities: ("chat" | "speech" | "transcription")[];
+  /** What the model is for. OpenAI-compatible servers do not report it: then the setting `capabilities` of the engine says it, else the model's name. */
+  capabilities: ("chat" | "speech" | "transcription" | "embeddings")[];
   /** The engine that runs the model; of several, the first. */
   engine: string;
   /** `ready`; `not_loaded` for a model of this machine that its next call loads into memory; `unavailable` if its latest calls failed. */

@@ -193,7 +193,7 @@ export interface RoutedModel {
   /** Whether `GET /v1/models` omits the model. */
   hidden: boolean;
   /** What the model may be called for. */
-  capabilities: ("chat" | "speech" | "transcription")[];
+  capabilities: ("chat" | "speech" | "transcription" | "embeddings")[];
   /** As in `GET /v1/models`: the best state of the targets. */
   state: "ready" | "not_loaded" | "unavailable";
   /** Why the model is unavailable; otherwise null. */

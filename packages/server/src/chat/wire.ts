@@ -1,7 +1,7 @@
 /** Defines what another API for chats has to say about its requests, answers and events. Implementations are pure. */
 import type { ChatCompletion, ChatCompletionChunk } from "../api/chat-answer.ts";
 import type { ChatRequest } from "../api/chat-request.ts";
-import type { ChatWire, WireEvent } from "../engines/engine.ts";
+import type { ChatWire, WireEvent } from "../engines/wire.ts";
 import type { AppError } from "../errors.ts";
 import type { JsonObject } from "../json-object.ts";
 

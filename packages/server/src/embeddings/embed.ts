@@ -1,6 +1,7 @@
 /** Embeds texts: prepare, admit, call a model, record. */
 import type { EmbeddingRequest } from "../api/embeddings.ts";
-import type { Attempt, EmbeddingCall } from "../engines/engine.ts";
+import type { EmbeddingCall } from "../engines/embedding-model.ts";
+import type { Attempt } from "../engines/engine.ts";
 import { toAppError, type AppError } from "../errors.ts";
 import type { FinishedEmbeddings } from "../finished-call.ts";
 import { callerOf, type CallerFields } from "../http/caller.ts";
@@ -50,14 +51,9 @@ export function createEmbed(parts: EmbeddingParts): Embed {
     const { inputs } = prepared;
     let tokens: number | undefined;
     try {
-      const call: EmbeddingCall = {
-        ...prepared,
-        signal,
-        requestId,
-        fairnessKey: scope.organizationId,
-        onAttempt: (attempt) => attempts.push(attempt),
-      };
-      const { vectors, modelId, ...answer } = await model.embed(call);
+      const call: EmbeddingCall = { ...prepared, signal, requestId, fairnessKey: scope.organizationId };
+      const onAttempt = (attempt: Attempt): unknown => attempts.push(attempt);
+      const { vectors, modelId, ...answer } = await model.embed({ ...call, onAttempt });
       tokens = answer.tokens;
       const used = tokens ?? estimatedTokens;
       const text = await writeEmbeddings(vectors, { model: modelId, tokens: used, format: body.encoding_format });

@@ -1,6 +1,6 @@
 /** Turns the client's body into the call for an engine. */
 import { EmbeddingRequest } from "../api/embeddings.ts";
-import type { EmbeddingCall } from "../engines/engine.ts";
+import type { EmbeddingCall } from "../engines/embedding-model.ts";
 
 export interface PreparedEmbeddings extends Pick<EmbeddingCall, "inputs" | "dimensions" | "others"> {
   /** For limits, until the engine reports usage. */

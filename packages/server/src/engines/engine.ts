@@ -8,7 +8,8 @@ import type { Capability } from "../api/models.ts";
 import type { AbortSource } from "../cancellation.ts";
 import type { TargetTimeouts } from "../config/engines/upstream.ts";
 import type { AppError, ErrorCode } from "../errors.ts";
-import type { JsonObject } from "../json-object.ts";
+import type { EmbeddingModel } from "./embedding-model.ts";
+import type { ChatWire, WireModel } from "./wire.ts";
 
 /** One chat completion call on its way to an engine. */
 export interface ChatCall {
@@ -30,37 +31,6 @@ export interface ChatCall {
   readonly fairnessKey?: string | undefined;
   /** Called for every attempt at a target, for the log line, the metrics and the traces. */
   onAttempt?(attempt: Attempt): void;
-}
-
-/** The APIs besides chat completions in which clients chat: OpenAI's Responses and Anthropic's Messages. */
-export type ChatWire = "responses" | "messages";
-
-/** A server-sent event of a wire. */
-export interface WireEvent {
-  /** Undefined for the default type. */
-  readonly name: string | undefined;
-  /** JSON. */
-  readonly data: string;
-}
-
-/** A call as its client sent it, for an upstream that speaks the same wire. */
-export interface WireCall extends Pick<
-  ChatCall,
-  "bytes" | "changes" | "signal" | "cancellation" | "requestId" | "fairnessKey"
-> {
-  /** The request with its changes; read, never sent. */
-  readonly request: JsonObject;
-  /** Sent upstream unchanged, names in lower case. */
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-/** A chat model in a wire that its upstream speaks. Failures are those of a `ChatModel`. */
-export interface WireModel {
-  complete(call: WireCall): Promise<JsonObject>;
-  /** The upstream's events as they came. Leaving the loop cancels the upstream's work. */
-  stream(call: WireCall): AsyncIterable<WireEvent>;
-  /** Another operation on the same request, such as `count_tokens`. */
-  ask(operation: string, call: WireCall): Promise<JsonObject>;
 }
 
 /** One try at one target of a route. */
@@ -241,36 +211,6 @@ export interface TranscriptionModel {
   readonly givesWords: boolean;
   /** Segments in order of time; none if there is no speech. Leaving the loop cancels the engine's work. */
   transcribe(call: TranscriptionCall): AsyncIterable<TranscribedDelta | TranscribedSegment>;
-}
-
-/** Texts on their way to an engine that embeds them. */
-export interface EmbeddingCall {
-  /** Texts, or texts as tokens of the model; at least one. */
-  readonly inputs: readonly string[] | readonly (readonly number[])[];
-  /** Length of the vectors; undefined: the model's own. Refused by models that cannot shorten vectors. */
-  readonly dimensions: number | undefined;
-  /** Members of the request that are not described, for engines that may know them. */
-  readonly others: Readonly<Record<string, unknown>>;
-  /** Aborted when the client disconnects or the request times out; the engine stops its work at once. */
-  readonly signal: AbortSignal;
-  readonly requestId?: string | undefined;
-  /** As in `ChatCall`. */
-  readonly fairnessKey?: string | undefined;
-  onAttempt?(attempt: Attempt): void;
-}
-
-export interface Embeddings {
-  /** In the order of the inputs. */
-  readonly vectors: readonly Float32Array[];
-  /** Undefined if the engine tells none. */
-  readonly tokens: number | undefined;
-}
-
-/** A model that embeds texts. Failures are those of a `ChatModel`. */
-export interface EmbeddingModel {
-  /** Most inputs of one call. */
-  readonly mostInputs: number;
-  embed(call: EmbeddingCall): Promise<Embeddings>;
 }
 
 /** The description of a model in `GET /v1/models`. */

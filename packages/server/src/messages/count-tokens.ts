@@ -1,7 +1,7 @@
 /** Counts the tokens of a request: exactly where the upstream can, as an estimate elsewhere. */
 import type { TokenCountRequest } from "../api/messages-request.ts";
 import type { ChatParts } from "../chat/admit-chat.ts";
-import type { WireCall } from "../engines/engine.ts";
+import type { WireCall } from "../engines/wire.ts";
 import { AppError } from "../errors.ts";
 import type { ResponseHeaders, RouteInput } from "../http/route.ts";
 import { wholeNumber, type JsonObject } from "../json-object.ts";

@@ -1,7 +1,7 @@
 /** The chunks of a chat completion as the events of a streamed message. */
 import type { ChatChunkChoice, ChatCompletionChunk, ChatDelta, ChatUsage, FinishReason } from "../api/chat-answer.ts";
 import type { MessageRequest } from "../api/messages-request.ts";
-import type { WireEvent } from "../engines/engine.ts";
+import type { WireEvent } from "../engines/wire.ts";
 import { AppError } from "../errors.ts";
 import type { JsonObject } from "../json-object.ts";
 import { JsonEnd } from "../streams/json-end.ts";

@@ -1,5 +1,5 @@
 /** Errors as the Messages API has them. https://platform.claude.com/docs/en/api/errors */
-import type { WireEvent } from "../engines/engine.ts";
+import type { WireEvent } from "../engines/wire.ts";
 import type { AppError } from "../errors.ts";
 
 const typesByStatus: Readonly<Record<number, string>> = {

@@ -1,7 +1,7 @@
 /** Anthropic's Messages API as a wire of chats. https://platform.claude.com/docs/en/api/messages */
 import type { MessageRequest } from "../api/messages-request.ts";
 import type { WireFormat } from "../chat/wire.ts";
-import type { WireEvent } from "../engines/engine.ts";
+import type { WireEvent } from "../engines/wire.ts";
 import { embeddedError } from "../engines/upstream-http/upstream-error.ts";
 import { AppError } from "../errors.ts";
 import { isObject } from "../json-object.ts";

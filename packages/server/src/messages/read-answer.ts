@@ -1,6 +1,6 @@
 /** What the answers and events of upstreams that speak the Messages API say, for limits and telemetry. */
 import type { ChatCompletion, ChatCompletionChunk, ChatDelta, ChatUsage } from "../api/chat-answer.ts";
-import type { WireEvent } from "../engines/engine.ts";
+import type { WireEvent } from "../engines/wire.ts";
 import { isObject, wholeNumber, type JsonObject } from "../json-object.ts";
 import { toChatUsage } from "./message-usage.ts";
 import { toFinishReason } from "./stop-reason.ts";

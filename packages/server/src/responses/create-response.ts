@@ -2,7 +2,7 @@
 import type { ResponseRequest } from "../api/responses-request.ts";
 import type { ChatParts } from "../chat/admit-chat.ts";
 import { createWire, type ServeWire, type WireAnswer, type WireTarget } from "../chat/serve-wire.ts";
-import type { WireEvent } from "../engines/engine.ts";
+import type { WireEvent } from "../engines/wire.ts";
 import { AppError, type ErrorCode } from "../errors.ts";
 import type { CallerFields } from "../http/caller.ts";
 import type { ResponseHeaders, RouteInput } from "../http/route.ts";

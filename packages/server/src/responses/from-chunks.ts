@@ -1,7 +1,7 @@
 /** The chunks of a chat completion as the events of a streamed response. */
 import type { ChatCompletionChunk, ChatDelta, ChatUsage, FinishReason } from "../api/chat-answer.ts";
 import type { ResponseRequest } from "../api/responses-request.ts";
-import type { WireEvent } from "../engines/engine.ts";
+import type { WireEvent } from "../engines/wire.ts";
 import { AppError } from "../errors.ts";
 import type { JsonObject } from "../json-object.ts";
 import { CallOutput, MessageOutput, ReasoningOutput, type Emit, type OpenOutput } from "./open-output.ts";

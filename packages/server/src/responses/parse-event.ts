@@ -1,5 +1,5 @@
 /** Parses the events of upstreams that speak the Responses API. */
-import type { WireEvent } from "../engines/engine.ts";
+import type { WireEvent } from "../engines/wire.ts";
 import { isObject, type JsonObject } from "../json-object.ts";
 
 /** Undefined for what is no event of the API, such as a ping. */

@@ -1,6 +1,6 @@
 /** What the answers and events of upstreams that speak the Responses API say, for limits and telemetry. */
 import type { ChatCompletion, ChatCompletionChunk, ChatDelta, ChatUsage, FinishReason } from "../api/chat-answer.ts";
-import type { WireEvent } from "../engines/engine.ts";
+import type { WireEvent } from "../engines/wire.ts";
 import { isObject, type JsonObject } from "../json-object.ts";
 import { parseEvent } from "./parse-event.ts";
 import { toChatUsage } from "./response-usage.ts";

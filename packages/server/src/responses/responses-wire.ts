@@ -1,7 +1,7 @@
 /** OpenAI's Responses API as a wire of chats. https://platform.openai.com/docs/api-reference/responses */
 import type { ResponseRequest } from "../api/responses-request.ts";
 import type { WireFormat } from "../chat/wire.ts";
-import type { WireEvent } from "../engines/engine.ts";
+import type { WireEvent } from "../engines/wire.ts";
 import { embeddedError } from "../engines/upstream-http/upstream-error.ts";
 import { AppError, toErrorBody } from "../errors.ts";
 import { describeRequest } from "./describe-request.ts";

@@ -1,5 +1,5 @@
 /** Embeds long lists in pieces that an engine takes, a few at a time, in the order of the inputs. */
-import type { EmbeddingCall, EmbeddingModel, Embeddings } from "../engines/engine.ts";
+import type { EmbeddingCall, EmbeddingModel, Embeddings } from "../engines/embedding-model.ts";
 import { AppError } from "../errors.ts";
 
 /** Pieces of one call that are on the way at the same time. */

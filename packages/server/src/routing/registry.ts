@@ -20,6 +20,7 @@ import { createRouteModel, type RoutedChat } from "./route-chat.ts";
 import { createRouteEmbeddings, type RoutedEmbeddings } from "./route-embeddings.ts";
 import { createRouteSpeech, type RoutedSpeech } from "./route-speech.ts";
 import { createRouteTranscription, type RoutedTranscription } from "./route-transcription.ts";
+import { capabilityVerbs, isListedFor, supports } from "./route-capabilities.ts";
 import { RouteTable, type ModelsConfig } from "./route-table.ts";
 import type { ModelRoute } from "./model-route.ts";
 import type { Timing } from "./try-route.ts";
@@ -82,22 +83,6 @@ export interface SpeechModelEntry {
   readonly id: string;
   readonly ownedBy: string;
   readonly speech: RoutedSpeech;
-}
-
-/** What models do, by what a target calls it. */
-const capabilityVerbs: Readonly<Record<Capability, string>> = {
-  chat: "support chat completions",
-  speech: "synthesize speech",
-  transcription: "transcribe",
-  embeddings: "embed texts",
-};
-
-function supports(route: ModelRoute | undefined, kind: Capability): boolean {
-  return route?.targets.some((target) => target[kind] !== undefined) === true;
-}
-
-function isListedFor(route: ModelRoute | undefined, kind: Capability): boolean {
-  return route?.targets.some((target) => target.listedFor.includes(kind)) === true;
 }
 
 const realTiming: Timing = { nowMs: () => performance.now(), random: Math.random, sleep };

@@ -5,7 +5,8 @@ import { AppError, type ErrorCode } from "../errors.ts";
 import { Circuit, type CircuitChange } from "./circuit.ts";
 import { RecentCalls } from "./recent-calls.ts";
 import { classifyFailure } from "./retry.ts";
-import type { ChatModel, EmbeddingModel, SpeechModel, TranscriptionModel } from "../engines/engine.ts";
+import type { EmbeddingModel } from "../engines/embedding-model.ts";
+import type { ChatModel, SpeechModel, TranscriptionModel } from "../engines/engine.ts";
 
 /** A `Retry-After` of an engine keeps other calls away for at most this long. */
 const longestCoolDownMs = 60_000;

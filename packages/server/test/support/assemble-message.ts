@@ -1,6 +1,6 @@
 /** Assembles a message from the events of a stream, and fails for a stream that a strict client would refuse. */
 import assert from "node:assert/strict";
-import type { WireEvent } from "../../src/engines/engine.ts";
+import type { WireEvent } from "../../src/engines/wire.ts";
 import type { JsonObject } from "../../src/json-object.ts";
 
 type Block = JsonObject & { readonly type: string };

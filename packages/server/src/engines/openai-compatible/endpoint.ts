@@ -1,7 +1,7 @@
 /** Builds the URLs and credentials of OpenAI's API and of Azure's variant. */
 import type { AzureOpenAiSettings, OpenAiCompatibleSettings } from "../../config/engines/openai-compatible.ts";
 import { AppError } from "../../errors.ts";
-import type { ChatWire } from "../engine.ts";
+import type { ChatWire } from "../wire.ts";
 import { splitBaseUrl } from "../upstream-http/base-url.ts";
 
 export interface Endpoint {

@@ -1,6 +1,7 @@
 /** Calls a chat model of an OpenAI-compatible API. https://platform.openai.com/docs/api-reference/chat */
 import type { ChatCompletion, ChatCompletionChunk } from "../../api/chat-answer.ts";
-import type { ChatCall, ChatModel, ChatWire, WireModel } from "../engine.ts";
+import type { ChatCall, ChatModel } from "../engine.ts";
+import type { ChatWire, WireModel } from "../wire.ts";
 import { ChunkStream } from "./chunk-stream.ts";
 import { createWireModel } from "../upstream-http/wire-model.ts";
 import { requestJson } from "../upstream-http/request-json.ts";

@@ -1,6 +1,6 @@
 /** Calls a model of an OpenAI-compatible API that embeds texts. https://platform.openai.com/docs/api-reference/embeddings */
 import { inputLimit } from "../../input-limits.ts";
-import type { EmbeddingCall, EmbeddingModel, Embeddings } from "../engine.ts";
+import type { EmbeddingCall, EmbeddingModel, Embeddings } from "../embedding-model.ts";
 import type { ConnectionPool } from "../upstream-http/connection-pool.ts";
 import { requestJson } from "../upstream-http/request-json.ts";
 import type { TimeLimits } from "../upstream-http/time-limits.ts";

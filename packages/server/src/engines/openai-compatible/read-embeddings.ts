@@ -1,7 +1,7 @@
 /** Reads the vectors of an OpenAI-compatible engine, in base64 or as numbers, whichever it sends. */
 import { AppError } from "../../errors.ts";
 import { isObject, wholeNumber } from "../../json-object.ts";
-import type { Embeddings } from "../engine.ts";
+import type { Embeddings } from "../embedding-model.ts";
 import { embeddedError } from "../upstream-http/upstream-error.ts";
 
 const bytesPerComponent = 4;

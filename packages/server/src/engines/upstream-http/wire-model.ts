@@ -5,7 +5,7 @@
 import { AppError } from "../../errors.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
 import { SseDecoder } from "../../streams/sse-decoder.ts";
-import type { WireCall, WireEvent, WireModel } from "../engine.ts";
+import type { WireCall, WireEvent, WireModel } from "../wire.ts";
 import { streamBytes } from "./byte-stream.ts";
 import type { ConnectionPool } from "./connection-pool.ts";
 import { FruitlessBytes } from "./fruitless-bytes.ts";

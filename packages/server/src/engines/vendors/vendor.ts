@@ -6,7 +6,8 @@
 import type { LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider";
 import type { ChatRequest } from "../../api/chat-request.ts";
 import type { AppError } from "../../errors.ts";
-import type { ChatWire, ModelDescription } from "../engine.ts";
+import type { ModelDescription } from "../engine.ts";
+import type { ChatWire } from "../wire.ts";
 import type { JsonObject } from "../../json-object.ts";
 import type { ContentSupport } from "./content-part.ts";
 import type { ParameterSupport } from "./parameter-support.ts";
