@@ -8,6 +8,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { renderCliDocument } from "../packages/cli/src/cli-document.ts";
 import { ChatCompletion, ChatCompletionChunk } from "../packages/server/src/api/chat-answer.ts";
+import { EmbeddingList, EmbeddingRequest } from "../packages/server/src/api/embeddings.ts";
 import { ChatContentPart, ChatMessage, ChatRequest } from "../packages/server/src/api/chat-request.ts";
 import { Key, KeyWithSecret, LimitChanges, Organization, Project } from "../packages/server/src/api/admin.ts";
 import { EngineObject, RoutedModelObject } from "../packages/server/src/api/admin-models.ts";
@@ -79,6 +80,8 @@ const files: Generated[] = [
         ChatRequest: ChatRequest.json,
         ChatCompletion: ChatCompletion.json,
         ChatCompletionChunk: ChatCompletionChunk.json,
+        EmbeddingRequest: EmbeddingRequest.json,
+        EmbeddingList: EmbeddingList.json,
         Model: ModelObject.json,
         ModelList: ModelList.json,
         TranscriptionRequest: TranscriptionRequest.json,

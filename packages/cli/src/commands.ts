@@ -11,6 +11,7 @@ export const commands: readonly CommandEntry[] = [
   { name: "speak", load: async () => (await import("./commands/speak.ts")).speakCommand },
   { name: "voices", load: async () => (await import("./commands/voices.ts")).voicesCommand },
   { name: "transcribe", load: async () => (await import("./commands/transcribe.ts")).transcribeCommand },
+  { name: "embed", load: async () => (await import("./commands/embed.ts")).embedCommand },
   { name: "models", load: async () => (await import("./commands/models.ts")).modelsCommand },
   { name: "logs", load: async () => (await import("./commands/logs.ts")).logsCommand },
   { name: "metrics", load: async () => (await import("./commands/metrics.ts")).metricsCommand },

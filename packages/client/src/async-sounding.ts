@@ -2,6 +2,7 @@
 import { clientSettings, type ClientOptions } from "./options.ts";
 import { createAudio, type Audio } from "./resources/audio.ts";
 import { createChat, type Chat } from "./resources/chat.ts";
+import { createEmbeddings, type Embeddings } from "./resources/embeddings.ts";
 import { createModels, type Models } from "./resources/models.ts";
 import {
   createLogs,
@@ -29,6 +30,8 @@ export class AsyncSounding {
   readonly chat: Chat<"async">;
   /** Speech from text, and text from recordings. */
   readonly audio: Audio<"async">;
+  /** Vectors from texts. */
+  readonly embeddings: Embeddings<"async">;
   /** The models that the server offers. */
   readonly models: Models<"async">;
   /** Log entries that applications sent. */
@@ -43,6 +46,7 @@ export class AsyncSounding {
     const transport = createAsyncTransport(clientSettings(options));
     this.chat = createChat(transport);
     this.audio = createAudio(transport);
+    this.embeddings = createEmbeddings(transport);
     this.models = createModels(transport);
     this.logs = createLogs(transport);
     this.metrics = createMetrics(transport);

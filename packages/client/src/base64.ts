@@ -17,6 +17,6 @@ export function fromBase64(text: string): Uint8Array {
     for (let index = 0; index < bytes.length; index += 1) bytes[index] = characters.charCodeAt(index);
     return bytes;
   } catch (error) {
-    throw new InvalidAnswerError("The response's audio is not valid base64.", error);
+    throw new InvalidAnswerError("The response is not valid base64.", error);
   }
 }

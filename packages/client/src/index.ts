@@ -41,6 +41,7 @@ export type { AsyncEventStream } from "./mode.ts";
 export type { ApiKey, ClientOptions, Fetch, HeaderValues } from "./options.ts";
 export type { CallOptions, CallParameters } from "./request.ts";
 export type { ChatCompletionParams } from "./resources/chat.ts";
+export type { Embedding, EmbeddingList, EmbeddingParams } from "./resources/embeddings.ts";
 export type { ModelListOptions } from "./resources/models.ts";
 export type { SpeechParams } from "./resources/speech.ts";
 export type { SpeechItem, SpeechStream } from "./resources/speech-stream.ts";

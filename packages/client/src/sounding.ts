@@ -3,6 +3,7 @@ import { ConfigurationError } from "./errors.ts";
 import { clientSettings, type ClientOptions } from "./options.ts";
 import { createAudio, type Audio } from "./resources/audio.ts";
 import { createChat, type Chat } from "./resources/chat.ts";
+import { createEmbeddings, type Embeddings } from "./resources/embeddings.ts";
 import { createModels, type Models } from "./resources/models.ts";
 import {
   createLogs,
@@ -42,6 +43,8 @@ export class Sounding {
   readonly chat: Chat<"sync">;
   /** Speech from text, and text from recordings. */
   readonly audio: Audio<"sync">;
+  /** Vectors from texts. */
+  readonly embeddings: Embeddings<"sync">;
   /** The models that the server offers. */
   readonly models: Models<"sync">;
   /** Log entries that applications sent. */
@@ -61,6 +64,7 @@ export class Sounding {
     const transport = createSyncTransport(clientSettings(options));
     this.chat = createChat(transport);
     this.audio = createAudio(transport);
+    this.embeddings = createEmbeddings(transport);
     this.models = createModels(transport);
     this.logs = createLogs(transport);
     this.metrics = createMetrics(transport);

@@ -1,5 +1,5 @@
 /** Checks whether the key works, and which tasks the running server's models support. */
-import { AsyncSounding, isSoundingError, type ModelListOptions } from "@sounding/client";
+import { AsyncSounding, isSoundingError } from "@sounding/client";
 import { failed, ok, warning, type Finding } from "./finding.ts";
 
 const howTo = {
@@ -39,7 +39,7 @@ export async function checkModels(url: string, key: string | undefined, signal: 
 
 async function checkCapability(
   client: AsyncSounding,
-  capability: NonNullable<ModelListOptions["capability"]>,
+  capability: keyof typeof howTo,
   signal: AbortSignal,
 ): Promise<Finding> {
   const { data } = await client.models.list({ capability, signal });

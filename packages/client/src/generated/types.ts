@@ -366,6 +366,43 @@ export interface ChatCompletionChunk {
   } | null;
 }
 
+/** A request for embeddings. Fields that are not described here are passed to OpenAI-compatible engines. */
+export interface EmbeddingRequest {
+  /** Model ID, as `GET /v1/models` lists it. */
+  model: string;
+  /** What to embed: a text, up to 2,048 texts, or the same as tokens of the model. */
+  input: string | string[] | number[] | number[][];
+  /** Length of the vectors, for models that can shorten them. */
+  dimensions?: number | null;
+  /** `float` (the default): numbers; `base64`: 32-bit floats, little-endian, in base64. */
+  encoding_format?: "float" | "base64" | null;
+  /** Stable identifier of the end user. */
+  user?: string | null;
+}
+
+/** Vectors of texts. */
+export interface EmbeddingList {
+  /** Always `list`. */
+  object: "list";
+  /** The vectors, in the order of the inputs. */
+  data: {
+    /** Always `embedding`. */
+    object: "embedding";
+    /** Index of the input. */
+    index: number;
+    embedding: number[] | string;
+  }[];
+  /** The model that made the vectors. */
+  model: string;
+  /** Token counts. */
+  usage: {
+    /** Number of tokens; an estimate if the engine tells none. */
+    prompt_tokens: number;
+    /** The same number. */
+    total_tokens: number;
+  };
+}
+
 /** A model. */
 export interface Model {
   /** Model ID, to be sent as `model`. */

@@ -6,7 +6,7 @@ import { readJson } from "../response.ts";
 
 export interface ModelListOptions extends CallOptions {
   /** Only models with this capability; models without other capabilities come first. */
-  capability?: "chat" | "speech" | "transcription" | undefined;
+  capability?: "chat" | "speech" | "transcription" | "embeddings" | undefined;
 }
 
 export interface Models<M extends Mode> {

@@ -9,7 +9,12 @@ export interface CallExample {
 
 export function callExamples(capability: Capability, model: string): readonly CallExample[] {
   const base = apiRoot.href.replace(/\/$/, "");
-  const examples = { chat: chatExamples, speech: speechExamples, transcription: transcriptionExamples };
+  const examples = {
+    chat: chatExamples,
+    speech: speechExamples,
+    transcription: transcriptionExamples,
+    embeddings: embeddingExamples,
+  };
   return examples[capability](`${base}/v1`, JSON.stringify(model));
 }
 
@@ -41,6 +46,24 @@ function chatExamples(base: string, model: string): readonly CallExample[] {
     {
       language: "Python",
       code: `${clients.python(base)}completion = client.chat.completions.create(\n    model=${model},\n    messages=[{"role": "user", "content": "Hello!"}],\n)\nprint(completion.choices[0].message.content)`,
+    },
+  ];
+}
+
+function embeddingExamples(base: string, model: string): readonly CallExample[] {
+  const json = `{"model": ${model}, "input": ["six feet", "one fathom"]}`;
+  return [
+    {
+      language: "curl",
+      code: `curl ${base}/embeddings ${authorization} \\\n  -H "Content-Type: application/json" \\\n  -d ${quoted(json)}`,
+    },
+    {
+      language: "TypeScript",
+      code: `${clients.typescript(base)}const { data } = await client.embeddings.create({\n  model: ${model},\n  input: ["six feet", "one fathom"],\n});\nconsole.log(data[0]?.embedding.length);`,
+    },
+    {
+      language: "Python",
+      code: `${clients.python(base)}answer = client.embeddings.create(\n    model=${model},\n    input=["six feet", "one fathom"],\n)\nprint(len(answer.data[0].embedding))`,
     },
   ];
 }

@@ -19,6 +19,7 @@ const capabilities = [
   { id: "chat", title: "Chat" },
   { id: "speech", title: "Speech" },
   { id: "transcription", title: "Transcription" },
+  { id: "embeddings", title: "Embeddings" },
 ] as const satisfies readonly { readonly id: Capability; readonly title: string }[];
 
 const selectedCapability = parameter("capability");

@@ -19,7 +19,12 @@ import { ModelVoices } from "./model-voices.tsx";
 import { TargetsTable } from "./targets-table.tsx";
 import { TryLinks } from "./try-links.tsx";
 
-const capabilityNames = { chat: "Chat", speech: "Speech", transcription: "Transcription" } as const;
+const capabilityNames = {
+  chat: "Chat",
+  speech: "Speech",
+  transcription: "Transcription",
+  embeddings: "Embeddings",
+} as const;
 
 export function ModelPage({ id }: { readonly id: string }) {
   // In an object, since a model that does not exist is a result too.

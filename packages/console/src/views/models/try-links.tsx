@@ -3,10 +3,12 @@ import { Icon } from "../../design/icons.tsx";
 import { href } from "../../state/address.ts";
 import type { Capability } from "./model-rows.ts";
 
-const names = { chat: "Chat", speech: "Speak", transcription: "Transcribe" } as const satisfies Record<
-  Capability,
-  string
->;
+/** Parts of the playground. */
+const names: Readonly<Partial<Record<Capability, string>>> = {
+  chat: "Chat",
+  speech: "Speak",
+  transcription: "Transcribe",
+};
 
 export function TryLinks({
   id,
@@ -19,17 +21,21 @@ export function TryLinks({
 }) {
   return (
     <span class="row models-try">
-      {capabilities.map((capability) => (
-        <a
-          key={capability}
-          class={`button ${quiet ? "quiet" : ""}`}
-          href={href(`playground/${capability}`, { model: id })}
-          aria-label={`${names[capability]} with ${id} in the playground`}
-        >
-          {!quiet && <Icon name="playground" />}
-          {names[capability]}
-        </a>
-      ))}
+      {capabilities.map((capability) => {
+        const name = names[capability];
+        if (name === undefined) return null;
+        return (
+          <a
+            key={capability}
+            class={`button ${quiet ? "quiet" : ""}`}
+            href={href(`playground/${capability}`, { model: id })}
+            aria-label={`${name} with ${id} in the playground`}
+          >
+            {!quiet && <Icon name="playground" />}
+            {name}
+          </a>
+        );
+      })}
     </span>
   );
 }
