@@ -5,6 +5,8 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { describe, test } from "node:test";
 import { promisify } from "node:util";
+import { startScriptedUpstream } from "../packages/server/test/support/scripted-upstream.ts";
+import { embedNumbers } from "./support/embedding-upstream.ts";
 import { beforeTests } from "./support/hooks.ts";
 import { needs, python } from "./support/needs.ts";
 import { startServer, type RunningServer } from "./support/running-server.ts";
@@ -49,6 +51,11 @@ async function runCases(server: RunningServer): Promise<Record<string, Outcome>>
 
 const cases: [name: string, code: string, expected: unknown][] = [
   [
+    "embeds texts",
+    'answer = client.embeddings.create(model="embedder", input=["text 1", "text 2"])\nprint(json.dumps([[each.embedding[0] for each in answer.data], answer.usage.prompt_tokens]))',
+    [[1, 2], 2],
+  ],
+  [
     "lists the models",
     'print(json.dumps("sounding-trial" in [model.id for model in client.models.list().data]))',
     true,
@@ -89,7 +96,10 @@ asyncio.run(main())`,
 
 let server: RunningServer;
 beforeTests(async (stack) => {
-  server = stack.use(await startServer());
+  const upstream = await startScriptedUpstream(embedNumbers("base64"));
+  stack.defer(() => upstream.close());
+  const engine = `{ type: openai_compatible, base_url: "${upstream.url}/v1", models: [embedder] }`;
+  server = stack.use(await startServer(`engines: { gpu: ${engine} }`));
 });
 
 describe("the AI Refinery SDK", { skip }, () => {

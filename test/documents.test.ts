@@ -10,6 +10,8 @@ import { compileGroup } from "../packages/server/src/alert-rules/compile-group.t
 import { resolveConfig } from "../packages/server/src/config/load-config.ts";
 import { formatProblem } from "../packages/server/src/config/problem.ts";
 import { parseYaml } from "../packages/server/src/config/yaml-file.ts";
+import { startScriptedUpstream } from "../packages/server/test/support/scripted-upstream.ts";
+import { embedNumbers } from "./support/embedding-upstream.ts";
 import { repository } from "./support/served-process.ts";
 import { startServer, untilTelemetryReady, type RunningServer } from "./support/running-server.ts";
 import { needs, python } from "./support/needs.ts";
@@ -226,7 +228,12 @@ describe("an example in TypeScript runs", () => {
   }
 
   test("every file of test/examples", async (context) => {
-    await using server = await startServer("", { telemetry: true });
+    const upstream = await startScriptedUpstream(embedNumbers("base64"));
+    await using stack = new AsyncDisposableStack();
+    stack.defer(() => upstream.close());
+    const engine = `{ type: openai_compatible, base_url: "${upstream.url}/v1", models: [texts] }`;
+    const configuration = `engines: { gpu: ${engine} }\n`;
+    const server = stack.use(await startServer(configuration, { telemetry: true }));
     await untilTelemetryReady(server);
     const files = (await readdir(join(repository, "test/examples"))).filter((name) => /^[a-z]+\.ts$/.test(name));
     assert.ok(files.length >= 4);

@@ -1,47 +1,15 @@
 /** `POST /v1/embeddings` over a scripted upstream: forms of input and output, long lists, fallbacks, failures. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import OpenAI from "openai";
 import { EmbeddingList } from "../../packages/server/src/api/embeddings.ts";
 import { satisfies } from "../../packages/server/src/api/validate.ts";
 import type { JsonObject } from "../../packages/server/src/json-object.ts";
-import {
-  startScriptedUpstream,
-  type Script,
-  type ScriptedUpstream,
-} from "../../packages/server/test/support/scripted-upstream.ts";
+import { startScriptedUpstream, type ScriptedUpstream } from "../../packages/server/test/support/scripted-upstream.ts";
+import { runSounding } from "../../packages/cli/test/run-sounding.ts";
 import { beforeEachTest, beforeTests } from "../support/hooks.ts";
+import { embedNumbers, vectorOf, type EmbeddingsAsked } from "../support/embedding-upstream.ts";
 import { startServer, type RunningServer } from "../support/running-server.ts";
-
-interface Asked {
-  readonly input: readonly (string | number[])[];
-  readonly encoding_format: string;
-  readonly dimensions?: number;
-}
-
-/** The vector of a text: its number, or the sum of its tokens, and zeros. */
-function vectorOf(input: string | number[], length: number): Float32Array {
-  const first =
-    typeof input === "string" ? Number(input.replace(/\D/g, "")) : input.reduce((sum, each) => sum + each, 0);
-  return Float32Array.from({ length }, (_, index) => (index === 0 ? first : 0.1));
-}
-
-const embed =
-  (form: "base64" | "float", more: object = {}): Script =>
-  (exchange) => {
-    const { dimensions = 3, input } = exchange.json as Asked;
-    const data = input.map((each, index) => {
-      const vector = vectorOf(each, dimensions);
-      const embedding = form === "float" ? [...vector] : Buffer.from(vector.buffer).toString("base64");
-      return { object: "embedding", index, embedding };
-    });
-    exchange.answer({
-      object: "list",
-      data,
-      model: "upstream",
-      usage: { prompt_tokens: input.length, total_tokens: input.length },
-      ...more,
-    });
-  };
 
 describe("embeddings", () => {
   let server: RunningServer;
@@ -49,8 +17,8 @@ describe("embeddings", () => {
   let other: ScriptedUpstream;
 
   beforeTests(async (stack) => {
-    upstream = await startScriptedUpstream(embed("base64"));
-    other = await startScriptedUpstream(embed("float"));
+    upstream = await startScriptedUpstream(embedNumbers("base64"));
+    other = await startScriptedUpstream(embedNumbers("float"));
     stack.defer(() => upstream.close());
     stack.defer(() => other.close());
     server = stack.use(
@@ -66,8 +34,8 @@ routing: { failure_threshold: 1000 }
     );
   });
   beforeEachTest(() => {
-    upstream.script = embed("base64");
-    other.script = embed("float");
+    upstream.script = embedNumbers("base64");
+    other.script = embedNumbers("float");
   });
 
   async function ask(more: object): Promise<{ status: number; body: JsonObject; data: JsonObject[] }> {
@@ -131,9 +99,12 @@ routing: { failure_threshold: 1000 }
     assert.equal((upstream.exchanges.at(-1)!.json as JsonObject)["custom"], true);
     const refused = await ask({ model: "spare-texts", input: "1", dimensions: 5 });
     assert.deepEqual([refused.status, (refused.body["error"] as JsonObject)["param"]], [400, "dimensions"]);
-    other.script = (exchange) => embed("float")(exchange);
+    other.script = (exchange) => embedNumbers("float")(exchange);
     upstream.script = (exchange) => {
-      const data = (exchange.json as Asked).input.map((each, index) => ({ index, embedding: [...vectorOf(each, 3)] }));
+      const data = (exchange.json as EmbeddingsAsked).input.map((each, index) => ({
+        index,
+        embedding: [...vectorOf(each, 3)],
+      }));
       exchange.answer({ data });
     };
     const ignored = await ask({ input: "1", dimensions: 5 });
@@ -206,5 +177,30 @@ routing: { failure_threshold: 1000 }
     leaving.abort();
     await assert.rejects(calling);
     await upstream.until(() => upstream.aborts > aborts, "the end of the call at the upstream");
+  });
+
+  test("work with OpenAI's SDK, which asks for base64, and with the command", async () => {
+    const client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: server.key, maxRetries: 0 });
+    const { data } = await client.embeddings.create({ model: "texts", input: ["1", "2"] });
+    assert.deepEqual(
+      data.map(({ embedding }) => embedding[0]),
+      [1, 2],
+    );
+    const env = { SOUNDING_BASE_URL: server.url, SOUNDING_API_KEY: server.key };
+    const compared = await runSounding(["embed", "--model", "texts", "--compare", "1", "1"], { env });
+    assert.deepEqual([compared.code, compared.stdout], [0, "1.0000\n"]);
+    const printed = await runSounding(["embed", "--model", "texts", "--dimensions", "2", "4", "5"], { env });
+    const vectors = printed.stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as number[]);
+    assert.deepEqual(
+      vectors.map(([first, ...rest]) => [first, rest.length]),
+      [
+        [4, 1],
+        [5, 1],
+      ],
+    );
+    assert.notEqual((await runSounding(["embed", "--compare", "one"], { env })).code, 0);
   });
 });

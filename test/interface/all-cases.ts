@@ -7,6 +7,7 @@ import type { InterfaceCase } from "./interface-case.ts";
 import type { Facts } from "./known-service.ts";
 import { logsCases } from "./logs-cases.ts";
 import { lokiCases } from "./loki-cases.ts";
+import { embeddingCases } from "./embedding-cases.ts";
 import { messagesCases } from "./messages-cases.ts";
 import { responsesCases } from "./responses-cases.ts";
 import { metricsCases } from "./metrics-cases.ts";
@@ -29,6 +30,7 @@ export const allCases: readonly InterfaceCase[] = [
   ...projectCases,
   ...adminCases,
   ...chatCases,
+  ...embeddingCases,
   ...messagesCases,
   ...responsesCases,
   ...speechCases,

@@ -34,7 +34,7 @@ export async function startKnownService(): Promise<KnownService> {
   const vendor = await startScriptedUpstream(scriptedVendor);
   const server = await startServer(
     `
-engines: { vendor: { type: openai_compatible, base_url: "${vendor.url}/v1", models: [vendor-model, listener-transcribe-diarize, vendor-tts] } }
+engines: { vendor: { type: openai_compatible, base_url: "${vendor.url}/v1", models: [vendor-model, listener-transcribe-diarize, vendor-tts, embedder] } }
 telemetry: { token_prices: { large: { input: 1, output: 4 } } }
 models:
   assistant: { targets: [{ engine: vendor, model: vendor-model }], retries: { attempts: 1 } }

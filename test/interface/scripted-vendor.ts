@@ -2,6 +2,7 @@
  * A vendor for the interface tests. Its chat model replies with the request that it got, its transcription model hears a
  * conversation of two people, and its voice is silent. The chat model and the voice fail in the middle of a response on request.
  */
+import { embedNumbers } from "../support/embedding-upstream.ts";
 import type { Script, ScriptedExchange } from "../../packages/server/test/support/scripted-upstream.ts";
 
 const head = { id: "chatcmpl-of-the-vendor", created: 1_795_000_000, model: "vendor-model-2026" };
@@ -36,6 +37,7 @@ export const scriptedVendor: Script = async (exchange) => {
     else exchange.end();
     return;
   }
+  if (exchange.path === "/v1/embeddings") return embedNumbers("base64")(exchange);
   const request = exchange.json as { stream?: boolean; n?: number; user?: string };
   if (request.stream !== true) {
     exchange.answer({

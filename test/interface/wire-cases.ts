@@ -18,6 +18,7 @@ const endpoints = [
   "DELETE /v1/responses/{response_id}",
   "GET /v1/responses/{response_id}/input_items",
   "POST /v1/responses/{response_id}/cancel",
+  "POST /v1/embeddings",
   "POST /v1/messages",
   "POST /v1/messages/count_tokens",
   "POST /v1/audio/speech",

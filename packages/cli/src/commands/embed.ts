@@ -36,7 +36,7 @@ With --json: an object with model, usage and the vectors, or with --compare the 
       throw new UsageError(`--dimensions is ${JSON.stringify(values.dimensions)}; it must be a whole number above 0`);
     const client = await openClient(values, io);
     const model = values.model ?? (await firstModel(client, io.signal));
-    const answer = await client.embeddings.create({ model, input: texts, dimensions }, { signal: io.signal });
+    const answer = await client.embeddings.create({ model, input: [...texts], dimensions }, { signal: io.signal });
     const vectors = answer.data.map(({ embedding }) => embedding);
     const { usage } = answer;
     if (values.compare === true) {
