@@ -26,6 +26,8 @@ const meanings: Readonly<Record<keyof typeof recognizedAttributes, string>> = {
   session_id: "session",
   input_tokens: "input tokens",
   output_tokens: "output tokens",
+  cache_read_tokens: "input tokens read from a cache",
+  cache_write_tokens: "input tokens written to a cache",
   error_type: "error",
   tool_name: "tool name",
   response_id: "response ID",

@@ -40,7 +40,10 @@ function renderPreset(preset: MetricPreset): string {
 }
 
 export function renderMetricsDocument(): string {
-  const { all } = createMetricPresets({ tokenPrices: { "gpt-example": { input: 2.5, output: 10 } }, configured: {} });
+  const { all } = createMetricPresets({
+    tokenPrices: { "gpt-example": { input: 2.5, output: 10, cacheRead: 1.25, cacheWrite: 2.5 } },
+    configured: {},
+  });
   const groups = Map.groupBy(all, ({ group }) => group);
   const presets = [...groups].map(([group, members]) => `## ${group}\n\n${members.map(renderPreset).join("\n")}`);
   const entries = spanMetrics.map(({ help, labels, labelsWhenNamed, name, source, type }) => {

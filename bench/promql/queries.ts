@@ -1,7 +1,10 @@
 /** The benchmarked queries: those of typical dashboards, and the presets. */
 
 export const organizationId = "org_bench";
-export const tokenPrices = { "model-0": { input: 2, output: 10 }, "model-1": { input: 1, output: 4 } };
+export const tokenPrices = {
+  "model-0": { input: 2, output: 10, cacheRead: 0.2, cacheWrite: 2.5 },
+  "model-1": { input: 1, output: 4, cacheRead: 1, cacheWrite: 1 },
+};
 
 export interface DashboardQuery {
   readonly query: string;

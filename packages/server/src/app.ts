@@ -31,6 +31,7 @@ import { serveModels } from "./routing/model-folder.ts";
 import { exportRoutes } from "./query/export/routes.ts";
 import { logRoutes } from "./query/logs/routes.ts";
 import { lokiRoutes } from "./query/loki-api/loki-routes.ts";
+import { resolveTokenPrices } from "./pricing/token-prices.ts";
 import { createMetricPresets } from "./query/metrics/presets/metric-presets.ts";
 import { metricsRoutes } from "./query/metrics/routes.ts";
 import { projectRoutes } from "./query/projects/routes.ts";
@@ -84,7 +85,8 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
     slowTraceMs: config.telemetry.slow_trace_ms,
     configured: config.telemetry.trace_presets,
   });
-  const { token_prices: tokenPrices, metric_presets: configured } = config.telemetry;
+  const { token_prices: prices, metric_presets: configured } = config.telemetry;
+  const tokenPrices = await resolveTokenPrices(prices);
   const metricPresets = createMetricPresets({ tokenPrices, configured });
   const { check: checkKey } = closeAtEnd(createKeyCheck({ control, logger }));
   const clientLimits = createClientLimits(config.server, logger, sharing?.failedKeys);

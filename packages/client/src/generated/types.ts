@@ -265,6 +265,8 @@ export interface ChatCompletion {
     prompt_tokens_details?: {
       /** Tokens read from the engine's prompt cache. */
       cached_tokens?: number;
+      /** Tokens written to the engine's prompt cache. */
+      cache_write_tokens?: number;
     } | null;
     /** Breakdown of the completion tokens. */
     completion_tokens_details?: {
@@ -357,6 +359,8 @@ export interface ChatCompletionChunk {
     prompt_tokens_details?: {
       /** Tokens read from the engine's prompt cache. */
       cached_tokens?: number;
+      /** Tokens written to the engine's prompt cache. */
+      cache_write_tokens?: number;
     } | null;
     /** Breakdown of the completion tokens. */
     completion_tokens_details?: {
@@ -925,6 +929,10 @@ export interface TracesAnswer {
         inputTokens: number;
         /** Tokens that the model generated. */
         outputTokens: number;
+        /** Of the input tokens, those read from a cache of prompts. */
+        cacheReadTokens: number;
+        /** Of the input tokens, those written to a cache of prompts. */
+        cacheWriteTokens: number;
       }[];
       /** Cost of the tokens of models with a configured price (`telemetry.token_prices`), in the currency of the prices; null if no model has one. */
       cost: number | null;
@@ -1120,6 +1128,10 @@ export interface Conversations {
     input_tokens: number;
     /** Tokens that models generated. */
     output_tokens: number;
+    /** Of the input tokens, those read from caches of prompts. */
+    cache_read_tokens: number;
+    /** Of the input tokens, those written to caches of prompts. */
+    cache_write_tokens: number;
     /** Cost of the tokens of models with a configured price (`telemetry.token_prices`), in the currency of the prices; null if no model has one. */
     cost: number | null;
     /** The models that the conversation called, in alphabetical order. */
@@ -1132,6 +1144,10 @@ export interface Conversations {
       input_tokens: number;
       /** Tokens that the model generated. */
       output_tokens: number;
+      /** Of the input tokens, those read from a cache. */
+      cache_read_tokens: number;
+      /** Of the input tokens, those written to a cache. */
+      cache_write_tokens: number;
     }[];
     /** Projects of the spans, in alphabetical order. */
     projects: string[];

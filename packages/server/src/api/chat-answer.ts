@@ -17,7 +17,10 @@ const usage = Type.Object(
       Type.Union(
         [
           Type.Object(
-            { cached_tokens: Type.Optional(count("Tokens read from the engine's prompt cache.")) },
+            {
+              cached_tokens: Type.Optional(count("Tokens read from the engine's prompt cache.")),
+              cache_write_tokens: Type.Optional(count("Tokens written to the engine's prompt cache.")),
+            },
             { additionalProperties: true },
           ),
           Type.Null(),

@@ -48,6 +48,10 @@ export const Conversations = schema(
             errors: Type.Integer({ description: "Number of spans whose status is an error." }),
             input_tokens: Type.Integer({ description: "Tokens that models read." }),
             output_tokens: Type.Integer({ description: "Tokens that models generated." }),
+            cache_read_tokens: Type.Integer({ description: "Of the input tokens, those read from caches of prompts." }),
+            cache_write_tokens: Type.Integer({
+              description: "Of the input tokens, those written to caches of prompts.",
+            }),
             cost: Type.Union([Type.Number(), Type.Null()], {
               description:
                 "Cost of the tokens of models with a configured price (`telemetry.token_prices`), in the currency of the prices; null if no model has one.",
@@ -59,6 +63,8 @@ export const Conversations = schema(
                   calls: Type.Integer({ description: "Number of calls." }),
                   input_tokens: Type.Integer({ description: "Tokens that the model read." }),
                   output_tokens: Type.Integer({ description: "Tokens that the model generated." }),
+                  cache_read_tokens: Type.Integer({ description: "Of the input tokens, those read from a cache." }),
+                  cache_write_tokens: Type.Integer({ description: "Of the input tokens, those written to a cache." }),
                 },
                 { description: "The calls of one model." },
               ),

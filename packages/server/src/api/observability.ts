@@ -160,6 +160,8 @@ const traceSummary = Type.Object(
           calls: Type.Integer({ description: "Number of calls." }),
           inputTokens: Type.Integer({ description: "Tokens that the model read." }),
           outputTokens: Type.Integer({ description: "Tokens that the model generated." }),
+          cacheReadTokens: Type.Integer({ description: "Of the input tokens, those read from a cache of prompts." }),
+          cacheWriteTokens: Type.Integer({ description: "Of the input tokens, those written to a cache of prompts." }),
         },
         { description: "The calls of one model." },
       ),

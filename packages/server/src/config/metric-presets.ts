@@ -27,6 +27,20 @@ export const tokenPrices = Type.Record(
     {
       input: Type.Number({ minimum: 0, description: "Price of one million input tokens." }),
       output: Type.Number({ minimum: 0, description: "Price of one million output tokens." }),
+      cache_read: Type.Optional(
+        Type.Number({
+          minimum: 0,
+          description:
+            "Price of one million input tokens that the vendor read from its cache. Absent: the share of `input` that the vendor publishes for the model, else `input`.",
+        }),
+      ),
+      cache_write: Type.Optional(
+        Type.Number({
+          minimum: 0,
+          description:
+            "Price of one million input tokens that the vendor wrote to its cache. Absent: as for `cache_read`.",
+        }),
+      ),
     },
     { description: "Prices of one model's tokens." },
   ),

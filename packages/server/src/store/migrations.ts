@@ -3,7 +3,7 @@
  * and a table lacks. Every statement is idempotent and safe to run concurrently, so servers that start together need no lock.
  */
 import type { Connection } from "./connection.ts";
-import { createRollups, touchExistingRows } from "./rollups/rollup-statements.ts";
+import { addCallSums, createRollups, touchExistingRows } from "./rollups/rollup-statements.ts";
 import { tables } from "./schema.ts";
 import { applyStorageTiers, explainedStorage } from "./storage-tiers.ts";
 import { StoreError } from "./store-error.ts";
@@ -47,6 +47,14 @@ const migrations: readonly Migration[] = [
     version: 7,
     name: "sum calls by minute and hour",
     statements: (layout) => [...createRollups(layout), ...touchExistingRows(["calls"])],
+  },
+  {
+    version: 8,
+    name: "sum cached tokens of calls",
+    statements: (layout) => [
+      ...addCallSums(["cache_read_tokens", "cache_write_tokens"], layout),
+      ...touchExistingRows(["calls"]),
+    ],
   },
 ];
 

@@ -24,6 +24,7 @@ import {
   content,
   count,
   defineTable,
+  derived,
   hash,
   id,
   name,
@@ -51,6 +52,11 @@ export const attributeKinds = {
 
 /** Attribute values above this number of bytes are stored in `span_details`, which keeps reading spans fast. */
 export const largeAttributeBytes = 1024;
+
+/** An attribute with a number of something. */
+function countAttribute(attribute: string): string {
+  return `toUInt64OrZero(attributes['${attribute}'])`;
+}
 
 /** Finds the few rows with a value of a kind. */
 const searchedTypes = { expression: "attribute_types", characters: 1, bytes: 64 } as const;
@@ -87,6 +93,9 @@ export const spans = defineTable({
     session_id: content,
     input_tokens: column(uint64, "ZSTD(1)"),
     output_tokens: column(uint64, "ZSTD(1)"),
+    /** Of the input tokens; older rows have only the attributes. */
+    cache_read_tokens: derived(column(uint64, "ZSTD(1)"), countAttribute("gen_ai.usage.cache_read.input_tokens")),
+    cache_write_tokens: derived(column(uint64, "ZSTD(1)"), countAttribute("gen_ai.usage.cache_creation.input_tokens")),
     error_type: name,
     /** gen_ai.tool.name. */
     tool_name: name,

@@ -14,6 +14,8 @@ import {
 export interface Column<Writer = unknown> {
   readonly type: ColumnType<Writer>;
   readonly codec?: string;
+  /** The value in rows that were written before the column existed. */
+  readonly expression?: string;
 }
 export type Columns = Readonly<Record<string, Column>>;
 
@@ -49,6 +51,11 @@ export interface SearchedText {
 
 export function column<Writer>(type: ColumnType<Writer>, codec?: string): Column<Writer> {
   return codec === undefined ? { type } : { type, codec };
+}
+
+/** @param expression the value in rows that were written before the column existed */
+export function derived<Writer>(definition: Column<Writer>, expression: string): Column<Writer> {
+  return { ...definition, expression };
 }
 
 export function defineTable<const Definition extends Columns>(

@@ -5,8 +5,12 @@ import type { TableDefinition } from "./table-definition.ts";
 import { distributed, engine, type Layout, onCluster, storedName, tableSettings } from "./table-layout.ts";
 
 /** The declaration of a column. */
-export function columnDeclaration(name: string, { type, codec }: TableDefinition["columns"][string]): string {
-  return `${name} ${type.sql}${codec === undefined ? "" : ` CODEC(${codec})`}`;
+export function columnDeclaration(
+  name: string,
+  { type, codec, expression }: TableDefinition["columns"][string],
+): string {
+  const value = expression === undefined ? "" : ` DEFAULT ${expression}`;
+  return `${name} ${type.sql}${value}${codec === undefined ? "" : ` CODEC(${codec})`}`;
 }
 
 interface SkipIndex {

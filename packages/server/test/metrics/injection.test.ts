@@ -15,7 +15,7 @@ import { printExpression } from "../../src/languages/promql/syntax/print.ts";
 import { propertyRuns } from "../../../../test/support/property-runs.ts";
 
 const presets = createMetricPresets({
-  tokenPrices: { 'a"} or up{b="': { input: 1, output: 2 } },
+  tokenPrices: { 'a"} or up{b="': { input: 1, output: 2, cacheRead: 1, cacheWrite: 1 } },
   configured: {
     own: {
       query: 'sum(increase(inference_requests_total{model_key=~"$model_key",agent_name!="$agent_name"}[range()]))',

@@ -45,7 +45,10 @@ let server: MetricsServer;
 beforeTests(async (stack) => {
   server = stack.use(
     await startMetricsServer({
-      tokenPrices: { gpt: { input: 2, output: 10 }, llama: { input: 1, output: 1 } },
+      tokenPrices: {
+        gpt: { input: 2, output: 10, cacheRead: 0.5, cacheWrite: 3 },
+        llama: { input: 1, output: 1, cacheRead: 1, cacheWrite: 1 },
+      },
       configured: {
         hot_models: {
           query:

@@ -139,10 +139,50 @@ describe("the schema", () => {
     assert.equal(
       await connection.command(
         `SELECT source, hour = toStartOfHour(now() - toIntervalHour(5), 'UTC'), days FROM row_touches
-          WHERE organization = 'org_old' ORDER BY source FORMAT TSV`,
+          WHERE organization = 'org_old' AND source != 'calls' ORDER BY source FORMAT TSV`,
         signal,
       ),
       "logs\t1\t30\nspans\t1\t30\n",
+    );
+    await connection.close();
+  });
+
+  test("of a version without cached tokens gets them, also from the attributes of old spans", async () => {
+    const connection = connect();
+    await migrate(connection, { cluster: undefined }, signal);
+    const tokens = ["cache_read_tokens", "cache_write_tokens"];
+    const dropped = tokens.map((column) => `DROP COLUMN ${column}`).join(", ");
+    const view = "ALTER TABLE call_hours_sums MODIFY QUERY";
+    const others = "organization, project, toStartOfHour(sums.minute) AS minute, generation";
+    await connection.command(`${view} SELECT ${others} FROM call_minutes AS sums`, signal);
+    for (const table of ["spans", "call_minutes", "call_hours"])
+      await connection.command(`ALTER TABLE ${table} ${dropped}`, signal);
+    await connection.command("DELETE FROM schema_migrations WHERE version > 7", signal);
+    const attributes =
+      "map('gen_ai.usage.cache_read.input_tokens', '7', 'gen_ai.usage.cache_creation.input_tokens', 'x')";
+    await connection.command(
+      `INSERT INTO spans (organization, start_time, attributes, days) SELECT 'org_cached', now64(9), ${attributes}, 30`,
+      signal,
+    );
+    await migrate(connection, { cluster: undefined }, signal);
+    assert.equal(
+      await connection.command(
+        "SELECT cache_read_tokens, cache_write_tokens FROM spans WHERE organization = 'org_cached' FORMAT TSV",
+        signal,
+      ),
+      "7\t0\n",
+    );
+    const values = "SELECT 'org_cached', now(), 1, 3, 4, 30";
+    await connection.command(
+      `INSERT INTO call_minutes (organization, minute, generation, ${tokens.join(", ")}, days) ${values}`,
+      signal,
+    );
+    assert.equal(
+      await connection.command(
+        "SELECT cache_read_tokens, cache_write_tokens FROM call_hours WHERE organization = 'org_cached' FORMAT TSV",
+        signal,
+      ),
+      "3\t4\n",
     );
     await connection.close();
   });

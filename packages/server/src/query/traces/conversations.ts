@@ -142,7 +142,7 @@ async function readConversations(
 
 function toConversation(row: ConversationRow, costOf: CostOfModels): Conversation {
   const models = toModels(row.models);
-  const sum = (count: "calls" | "inputTokens" | "outputTokens"): number =>
+  const sum = (count: Exclude<keyof (typeof models)[number], "model">): number =>
     models.reduce((total, model) => total + model[count], 0);
   return {
     id: row.conversation,
@@ -153,12 +153,16 @@ function toConversation(row: ConversationRow, costOf: CostOfModels): Conversatio
     errors: Number(row.errors),
     input_tokens: sum("inputTokens"),
     output_tokens: sum("outputTokens"),
+    cache_read_tokens: sum("cacheReadTokens"),
+    cache_write_tokens: sum("cacheWriteTokens"),
     cost: costOf(models),
-    models: models.map(({ calls, inputTokens, model, outputTokens }) => ({
+    models: models.map(({ calls, cacheReadTokens, cacheWriteTokens, inputTokens, model, outputTokens }) => ({
       model,
       calls,
       input_tokens: inputTokens,
       output_tokens: outputTokens,
+      cache_read_tokens: cacheReadTokens,
+      cache_write_tokens: cacheWriteTokens,
     })),
     projects: row.projects.toSorted(),
     services: row.services

@@ -1,6 +1,6 @@
 /** Which spans of a trace are model calls, of which model, and what their tokens cost. */
 import type { TracesAnswer } from "../../api/observability.ts";
-import type { TokenPrices } from "../../config/metric-presets.ts";
+import { costOfTokens, type ModelTokenPrices } from "../../pricing/token-prices.ts";
 import { sql } from "../../store/statement.ts";
 import { spanLabels } from "../../store/span-labels.ts";
 import { isInference } from "../../store/row-expressions.ts";
@@ -19,12 +19,11 @@ export const calledModel = sql`if(${isInference} AND repeated = 0, toString(${sp
  */
 export const callKeys = sql`arrayFilter(key -> key != 0, [response_key, request_key])`;
 
-/** @param prices of a million tokens, by model */
-export function modelCosts(prices: TokenPrices): CostOfModels {
+export function modelCosts(prices: ModelTokenPrices): CostOfModels {
   return (models) => {
-    const costs = models.flatMap(({ model, inputTokens, outputTokens }) => {
-      const price = Object.hasOwn(prices, model) ? prices[model] : undefined;
-      return price === undefined ? [] : [(inputTokens * price.input + outputTokens * price.output) / 1e6];
+    const costs = models.flatMap((calls) => {
+      const price = Object.hasOwn(prices, calls.model) ? prices[calls.model] : undefined;
+      return price === undefined ? [] : [costOfTokens(calls, price)];
     });
     return costs.length === 0 ? null : costs.reduce((sum, cost) => sum + cost, 0);
   };

@@ -2,7 +2,7 @@
 import { defaultConversationWindow, queryConversations } from "../../api/observability-conversations.ts";
 import { queryTraceHistogram } from "../../api/observability-trace-histogram.ts";
 import { defaultTraceWindow, listTracePresets, queryTraces } from "../../api/observability.ts";
-import type { TokenPrices } from "../../config/metric-presets.ts";
+import type { ModelTokenPrices } from "../../pricing/token-prices.ts";
 import { incrementalJson } from "../../http/incremental-json.ts";
 import { route, type Route } from "../../http/route.ts";
 import type { Store } from "../../store/store.ts";
@@ -20,7 +20,7 @@ import type { TracePresets } from "./trace-presets.ts";
 interface TraceParts {
   readonly store: Pick<Store, "open" | "state">;
   readonly tracePresets: TracePresets;
-  readonly tokenPrices: TokenPrices;
+  readonly tokenPrices: ModelTokenPrices;
 }
 
 const defaultPreset = "all_traces";

@@ -61,6 +61,8 @@ export interface StoredSpan {
   readonly call_keys: readonly string[];
   readonly input_tokens: string;
   readonly output_tokens: string;
+  readonly cache_read_tokens: string;
+  readonly cache_write_tokens: string;
   readonly project: string;
   readonly service: string;
   readonly resource_id: string;
@@ -89,7 +91,7 @@ export async function readFirstSpans(
     sql`SELECT trace_id, span_id, parent_span_id, trace_state, flags, name, kind,
         toUnixTimestamp64Nano(start_time) AS start_nano, toUnixTimestamp64Nano(end_time) AS end_nano,
         status_code, status_message, ${calledModel} AS called_model, served,
-        arrayMap(key -> toString(key), ${callKeys}) AS call_keys, input_tokens, output_tokens, project, service, resource_id, scope_id,
+        arrayMap(key -> toString(key), ${callKeys}) AS call_keys, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, project, service, resource_id, scope_id,
         mapKeys(attributes) AS attribute_names, mapValues(attributes) AS attribute_values, attribute_types, has_details
       FROM spans WHERE ${condition}
       ORDER BY start_time, trace_id, span_id, end_time DESC

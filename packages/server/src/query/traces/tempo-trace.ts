@@ -99,6 +99,8 @@ function modelsOf(spans: readonly StoredSpan[]): Trace["summary"]["models"] {
       calls: calls.length,
       inputTokens: calls.reduce((sum, call) => sum + Number(call.input_tokens), 0),
       outputTokens: calls.reduce((sum, call) => sum + Number(call.output_tokens), 0),
+      cacheReadTokens: calls.reduce((sum, call) => sum + Number(call.cache_read_tokens), 0),
+      cacheWriteTokens: calls.reduce((sum, call) => sum + Number(call.cache_write_tokens), 0),
     }))
     .sort((left, right) => (left.model < right.model ? -1 : 1));
 }

@@ -14,16 +14,17 @@ type Trace = TracesAnswer["traces"][number];
 export function spansOfTraces(condition: Statement): Statement {
   return sql`(SELECT *, groupUniqArrayArrayIf(call_keys, served = 1) OVER (PARTITION BY trace_id) AS served_keys FROM (
       SELECT trace_id, span_id, parent_span_id, project, service, name, status_code, start_time, end_time, session_id,
-        ${calledModel} AS called_model, served, ${callKeys} AS call_keys, input_tokens, output_tokens
+        ${calledModel} AS called_model, served, ${callKeys} AS call_keys, input_tokens, output_tokens,
+        cache_read_tokens, cache_write_tokens
       FROM spans WHERE ${condition}
       LIMIT 1 BY trace_id, span_id, start_time
     ))`;
 }
 
-/** Models, their calls, input tokens and output tokens. */
-export type CallsOfModels = readonly [string[], string[], string[], string[]];
+/** Models, their calls, input tokens, output tokens, and of the input tokens those read from and written to caches. */
+export type CallsOfModels = readonly [string[], string[], string[], string[], string[], string[]];
 
-export const callsOfModels = sql`sumMapIf([called_model], [toUInt64(1)], [input_tokens], [output_tokens],
+export const callsOfModels = sql`sumMapIf([called_model], [toUInt64(1)], [input_tokens], [output_tokens], [cache_read_tokens], [cache_write_tokens],
   called_model != '' AND (served = 1 OR NOT hasAny(call_keys, served_keys)))`;
 
 interface HeadRow {
@@ -80,11 +81,20 @@ export async function readHeads(
   );
 }
 
-export function toModels([names, calls, input, output]: CallsOfModels): Trace["summary"]["models"] {
+export function toModels([
+  names,
+  calls,
+  input,
+  output,
+  cacheRead,
+  cacheWrite,
+]: CallsOfModels): Trace["summary"]["models"] {
   return names.map((model, index) => ({
     model,
     calls: Number(calls[index]),
     inputTokens: Number(input[index]),
     outputTokens: Number(output[index]),
+    cacheReadTokens: Number(cacheRead[index]),
+    cacheWriteTokens: Number(cacheWrite[index]),
   }));
 }

@@ -97,6 +97,8 @@ export const callMinutes: Rollup = {
     calls_by_seconds: histogram(sql`lasted`, sql`1`),
     input_tokens: { type: "UInt64", value: sql`sum(input_tokens)` },
     output_tokens: { type: "UInt64", value: sql`sum(output_tokens)` },
+    cache_read_tokens: { type: "UInt64", value: sql`sum(cache_read_tokens)` },
+    cache_write_tokens: { type: "UInt64", value: sql`sum(cache_write_tokens)` },
     first_chunk_calls: count(isFirstChunk),
     first_chunk_seconds: sum(sql`first_chunk`, isFirstChunk),
     calls_by_first_chunk: histogram(sql`first_chunk`, isFirstChunk),
@@ -116,6 +118,7 @@ function countedCalls({ fromUnixNano, toUnixNano }: HourRange): Statement {
   const condition = sql`(${isInference} OR ${isAgent} OR ${isTool} OR ${isRejection})`;
   const spans = sql`spans FINAL WHERE ${endedWithin([range])} AND ${condition} AND ${isCounted([range])}`;
   return sql`(SELECT project, days, operation, provider, input_tokens, output_tokens,
+      cache_read_tokens, cache_write_tokens,
       ${endNanos} AS ended_nanos, ${durationSeconds} AS lasted, ${firstChunkSeconds} AS first_chunk,
       ${speechCharacters} AS characters, ${firstAudioSeconds} AS first_audio, ${audioSeconds} AS audio,
       ${isRejection} AS is_rejection, ${callerLabels.service_name} AS label_service,

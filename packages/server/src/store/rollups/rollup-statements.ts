@@ -90,16 +90,32 @@ SETTINGS ${tableSettings(layout)}`,
 
 /** Sums by hour, which a view makes of those by minute while these are written. */
 function createCallHours(layout: Layout): string[] {
+  return [
+    ...createSums(callHoursName, callMinutes, layout),
+    `CREATE MATERIALIZED VIEW IF NOT EXISTS ${storedName(callHoursView, layout)}${onCluster(layout)} TO ${storedName(callHoursName, layout)} AS
+${sumsByHour(layout)}`,
+  ];
+}
+
+const callHoursView = "call_hours_sums";
+
+function sumsByHour(layout: Layout): string {
   const { groupedBy, name, sums } = callMinutes;
   const keys = Object.keys(groupedBy).join(", ");
   const totals = Object.entries(sums).map(
     ([column, { type }]) => `${type.startsWith("Map") ? "sumMap" : "sum"}(sums.${column}) AS ${column}`,
   );
+  return `SELECT organization, project, toStartOfHour(sums.minute) AS minute, generation, ${keys}, ${totals.join(", ")}, max(sums.days) AS days
+FROM ${storedName(name, layout)} AS sums GROUP BY organization, project, minute, generation, ${keys}`;
+}
+
+/** Adds sums that calls have got since `createRollups` ran; idempotent. */
+export function addCallSums(columns: readonly string[], layout: Layout): string[] {
+  const added = columns.map((column) => `ADD COLUMN IF NOT EXISTS ${column} ${callMinutes.sums[column]!.type}`);
+  const names = [callMinutes.name, callHoursName].flatMap((name) => [...new Set([storedName(name, layout), name])]);
   return [
-    ...createSums(callHoursName, callMinutes, layout),
-    `CREATE MATERIALIZED VIEW IF NOT EXISTS ${storedName("call_hours_sums", layout)}${onCluster(layout)} TO ${storedName(callHoursName, layout)} AS
-SELECT organization, project, toStartOfHour(sums.minute) AS minute, generation, ${keys}, ${totals.join(", ")}, max(sums.days) AS days
-FROM ${storedName(name, layout)} AS sums GROUP BY organization, project, minute, generation, ${keys}`,
+    ...names.map((name) => `ALTER TABLE ${name}${onCluster(layout)} ${added.join(", ")}`),
+    `ALTER TABLE ${storedName(callHoursView, layout)}${onCluster(layout)} MODIFY QUERY ${sumsByHour(layout)}`,
   ];
 }
 

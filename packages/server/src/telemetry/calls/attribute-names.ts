@@ -25,6 +25,7 @@ export const genAi = {
   timeToFirstChunk: "gen_ai.response.time_to_first_chunk",
   inputTokens: "gen_ai.usage.input_tokens",
   outputTokens: "gen_ai.usage.output_tokens",
+  cacheWriteTokens: "gen_ai.usage.cache_creation.input_tokens",
   cacheReadTokens: "gen_ai.usage.cache_read.input_tokens",
   reasoningTokens: "gen_ai.usage.reasoning.output_tokens",
   embeddingDimensions: "gen_ai.embeddings.dimension.count",

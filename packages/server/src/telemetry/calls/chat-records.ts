@@ -48,6 +48,7 @@ function answerAttributes({ answer, usage, firstChunkMs }: FinishedChat): Attrib
     [genAi.inputTokens]: usage?.prompt_tokens,
     [genAi.outputTokens]: usage?.completion_tokens,
     [genAi.cacheReadTokens]: usage?.prompt_tokens_details?.cached_tokens,
+    [genAi.cacheWriteTokens]: usage?.prompt_tokens_details?.cache_write_tokens,
     [genAi.reasoningTokens]: usage?.completion_tokens_details?.reasoning_tokens,
   };
 }

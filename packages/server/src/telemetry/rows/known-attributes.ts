@@ -72,6 +72,22 @@ export const spanAttributes = {
     "ai.usage.outputTokens",
     "ai.usage.completionTokens",
   ],
+  // Part of the input tokens.
+  cache_read_tokens: [
+    "gen_ai.usage.cache_read.input_tokens",
+    "gen_ai.usage.cache_read_input_tokens",
+    "llm.usage.cache_read_input_tokens",
+    "llm.token_count.prompt_details.cache_read",
+    "ai.usage.cachedInputTokens",
+    "ai.usage.inputTokenDetails.cacheReadTokens",
+  ],
+  cache_write_tokens: [
+    "gen_ai.usage.cache_creation.input_tokens",
+    "gen_ai.usage.cache_creation_input_tokens",
+    "llm.usage.cache_creation_input_tokens",
+    "llm.token_count.prompt_details.cache_write",
+    "ai.usage.inputTokenDetails.cacheWriteTokens",
+  ],
   error_type: ["error.type"],
   tool_name: ["gen_ai.tool.name", "tool.name", "ai.toolCall.name", "traceloop.entity.name"],
   response_id: ["gen_ai.response.id", "ai.response.id"],

@@ -69,6 +69,8 @@ export function writeSpan(builder: RowBuilder, span: SpanSource, group: RecordGr
   span.writeKnownText(columns.session_id, position.session_id);
   span.writeKnownCount(columns.input_tokens, position.input_tokens);
   span.writeKnownCount(columns.output_tokens, position.output_tokens);
+  span.writeKnownCount(columns.cache_read_tokens, position.cache_read_tokens);
+  span.writeKnownCount(columns.cache_write_tokens, position.cache_write_tokens);
   span.writeKnownText(columns.error_type, position.error_type);
   span.writeKnownText(columns.tool_name, position.tool_name);
   columns.served.unsigned(span.isServed ? 1 : 0);

@@ -1,6 +1,7 @@
 /** Metric presets about model calls and tokens. */
 import { AppError } from "../../../errors.ts";
 import type { Expression, LabelMatcher } from "../../../languages/promql/syntax/ast.ts";
+import type { ModelTokenPrices, TokenPrice } from "../../../pricing/token-prices.ts";
 import { aggregate, betweenVectors, call, constantSeries, number, range, withNumber } from "./expression-factories.ts";
 import type { MetricPreset, PresetCall, PresetFilter } from "./preset.ts";
 
@@ -137,14 +138,8 @@ export const inferencePresets: readonly MetricPreset[] = [
   },
 ];
 
-/** The price of a million tokens of a model, in any currency. */
-export interface TokenPrice {
-  readonly input: number;
-  readonly output: number;
-}
-
 /** The preset of token costs, which needs the configured prices. */
-export function tokenCostPreset(prices: Readonly<Record<string, TokenPrice>>): MetricPreset {
+export function tokenCostPreset(prices: ModelTokenPrices): MetricPreset {
   return {
     name: "token_cost",
     group: "Tokens",
@@ -157,24 +152,34 @@ export function tokenCostPreset(prices: Readonly<Record<string, TokenPrice>>): M
   };
 }
 
-/** Tokens times prices. Prices are constant series with the same labels, so one store query serves any number of models. */
-function costOf(prices: Readonly<Record<string, TokenPrice>>, presetCall: PresetCall): Expression {
+/**
+ * Tokens times prices. Prices are constant series with the same labels, so few store queries serve any number of models. Cached
+ * tokens are part of the input, so that they count with the difference of their price.
+ */
+function costOf(prices: ModelTokenPrices, presetCall: PresetCall): Expression {
   const wanted = presetCall.matchers.find(({ name }) => name === "model_key")?.value;
-  const priceSeries = Object.entries(prices)
-    .filter(([model]) => wanted === undefined || model === wanted)
-    .flatMap(([model, price]) =>
-      (["input", "output"] as const).map((type) =>
-        constantSeries(price[type] / 1e6, { model_key: model, token_type: type }),
+  const priced = Object.entries(prices).filter(([model]) => wanted === undefined || model === wanted);
+  const seriesOf = (typed: (price: TokenPrice) => Readonly<Record<string, number>>): Expression[] =>
+    priced.flatMap(([model, price]) =>
+      Object.entries(typed(price)).map(([type, amount]) =>
+        constantSeries(amount / 1e6, { model_key: model, token_type: type }),
       ),
     );
+  const priceSeries = seriesOf(({ input, output }) => ({ input, output }));
+  const cacheSeries = seriesOf(({ cacheRead, cacheWrite, input }) => ({
+    cache_read: cacheRead - input,
+    cache_write: cacheWrite - input,
+  }));
   if (priceSeries.length === 0) {
     const problem = wanted === undefined ? "No model has a price" : `The model ${JSON.stringify(wanted)} has no price`;
     throw new AppError("invalid_request", `${problem}; set prices under telemetry.token_prices.`, {
       param: "metric",
     });
   }
-  const tokens = increaseOf("token_usage_total", ["model_key", "token_type"], presetCall);
-  return aggregate("sum", ["model_key"], betweenVectors(tokens, "*", unionOf(priceSeries)));
+  const costs = (metric: string, series: Expression[]): Expression =>
+    betweenVectors(increaseOf(metric, ["model_key", "token_type"], presetCall), "*", unionOf(series));
+  const all = [costs("token_usage_total", priceSeries), costs("cached_token_usage_total", cacheSeries)];
+  return aggregate("sum", ["model_key"], unionOf(all));
 }
 
 /** A balanced tree, because the depth of queries is limited. */

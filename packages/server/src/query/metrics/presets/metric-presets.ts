@@ -1,7 +1,8 @@
 /** Resolves the values of `metric` in metrics queries: the built-in presets and those of the configuration. */
 import { showValue } from "../../../api/validate.ts";
-import type { MetricPresetSettings, TokenPrices } from "../../../config/metric-presets.ts";
+import type { MetricPresetSettings } from "../../../config/metric-presets.ts";
 import { AppError } from "../../../errors.ts";
+import type { ModelTokenPrices } from "../../../pricing/token-prices.ts";
 import { nonInferencePresets } from "./agent-presets.ts";
 import { configuredPreset } from "./configured-preset.ts";
 import { inferencePresets, tokenCostPreset } from "./inference-presets.ts";
@@ -21,7 +22,7 @@ export interface MetricPresets {
 }
 
 interface MetricPresetOptions {
-  readonly tokenPrices: TokenPrices;
+  readonly tokenPrices: ModelTokenPrices;
   /** Further presets, by name. */
   readonly configured: Readonly<Record<string, MetricPresetSettings>>;
 }

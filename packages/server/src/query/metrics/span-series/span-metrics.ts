@@ -87,6 +87,21 @@ const inference: readonly SpanMetric[] = [
     value: sql`toFloat64(tokens)`,
     sums: { condition: isInference, value: sql`tokens` },
   }),
+  metric({
+    name: "cached_token_usage_total",
+    type: "counter",
+    unit: "",
+    help: "Input tokens that models read from caches of prompts (`cache_read`) or wrote to them (`cache_write`).",
+    source:
+      "`gen_ai.usage.cache_read.input_tokens` and `gen_ai.usage.cache_creation.input_tokens` of model call spans; both are part of the input tokens.",
+    labels: [...agentLabels, "model_key", "provider", "operation", "token_type"],
+    condition: isInference,
+    countsCalls: true,
+    arrayJoin: sql`['cache_read', 'cache_write'] AS token_type, [cache_read_tokens, cache_write_tokens] AS tokens`,
+    itemCondition: sql`tokens > 0`,
+    value: sql`toFloat64(tokens)`,
+    sums: { condition: isInference, value: sql`tokens` },
+  }),
 ];
 
 const agents: readonly SpanMetric[] = [
