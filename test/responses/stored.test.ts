@@ -79,6 +79,53 @@ describe("stored responses", () => {
     for (const method of ["GET", "DELETE"]) assert.equal((await get(id, {}, method)).status, 404);
   });
 
+  test("list their items in pages", async () => {
+    const input = ["a", "b", "c"].map((content) => ({ role: "user", content }));
+    const { id } = await create({ input });
+    const page = async (query: string) => {
+      const { data, ...rest } = (await (await get(`${String(id)}/input_items?${query}`)).json()) as {
+        data: JsonObject[];
+        last_id: string;
+        has_more: boolean;
+      };
+      return { contents: data.map(({ content }) => content).join(""), ...rest };
+    };
+    assert.equal((await page("")).contents, "cba");
+    const first = await page("order=asc&limit=2");
+    assert.deepEqual([first.contents, first.has_more], ["ab", true]);
+    const second = await page(`order=asc&limit=2&after=${first.last_id}`);
+    assert.deepEqual([second.contents, second.has_more], ["c", false]);
+    for (const wrong of ["limit=0", "limit=x", "order=up", "after=msg_of_another", "include=message.input_image"]) {
+      const refused = await get(`${String(id)}/input_items?${wrong}`);
+      const { error } = (await refused.json()) as { error: JsonObject };
+      assert.deepEqual([refused.status, error["param"]], [400, wrong.split("=")[0]]);
+    }
+  });
+
+  test("may have IDs that the upstream repeats", async () => {
+    const script = setting.responses.script;
+    setting.responses.script = (exchange) => exchange.answer(openAiResponse({ id: "resp_always", output: [] }));
+    for (const headers of [{}, {}, inProject]) {
+      const { http, id } = await create({ model: "native", input: JSON.stringify(headers) }, headers);
+      assert.deepEqual([http, id], [200, "resp_always"]);
+    }
+    setting.responses.script = script;
+    const { data } = (await (await get("resp_always/input_items")).json()) as { data: JsonObject[] };
+    assert.deepEqual(data[0]?.["content"], [{ type: "input_text", text: "{}" }]);
+  });
+
+  test("of an upstream that speaks the API can be continued, if not read, when they are too large", async () => {
+    const { id, store } = await create({ model: "native", input: "x".repeat(1_100_000) });
+    assert.notEqual(store, false);
+    assert.equal((await create({ model: "native", previous_response_id: id }))["http"], 200);
+    assert.equal((setting.responses.exchanges.at(-1)!.json as JsonObject)["previous_response_id"], id);
+    assert.equal((await create({ model: "native", previous_response_id: id }, inProject))["http"], 400);
+    const read = await get(String(id));
+    assert.equal(read.status, 404);
+    assert.match(await read.text(), /too large to keep/);
+    assert.equal((await get(String(id), {}, "DELETE")).status, 200);
+  });
+
   test("are not there if the request says so, or if they are too large", async () => {
     const unstored = await create({ store: false });
     assert.equal(unstored["store"], false);
@@ -106,14 +153,17 @@ describe("stored responses", () => {
 
   test("resolve references to items", async () => {
     const { id } = await create({ input: "One?" });
-    const reference = { type: "item_reference", id: `msg_${String(id).slice("resp_".length)}_0` };
-    const input = [{ role: "user", content: "One?" }, reference, { role: "user", content: "Two?" }];
-    assert.equal((await create({ input }))["http"], 200);
-    const { messages } = setting.chat.exchanges.at(-1)!.json as { messages: JsonObject[] };
-    assert.deepEqual(
-      messages.map(({ content }) => content),
-      ["One?", `Answer ${count - 1}.`, "Two?"],
-    );
+    const itemId = `msg_${String(id).slice("resp_".length)}_0`;
+    const answer = `Answer ${count}.`;
+    for (const reference of [{ type: "item_reference", id: itemId }, { id: itemId }]) {
+      const input = [{ role: "user", content: "One?" }, reference, { role: "user", content: "Two?" }];
+      assert.equal((await create({ input }))["http"], 200);
+      const { messages } = setting.chat.exchanges.at(-1)!.json as { messages: JsonObject[] };
+      assert.deepEqual(
+        messages.map(({ content }) => content),
+        ["One?", answer, "Two?"],
+      );
+    }
   });
 
   test("of an upstream that speaks the API stay there, and only its project may continue them", async () => {

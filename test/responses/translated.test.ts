@@ -1,5 +1,7 @@
 /** `POST /v1/responses` for a model whose upstream speaks only chat completions. */
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { request as httpRequest, type IncomingMessage } from "node:http";
 import { describe, test } from "node:test";
 import type { JsonObject } from "../../packages/server/src/json-object.ts";
 import { ResponseEvent, ResponseObject } from "../../packages/server/src/api/responses-answer.ts";
@@ -280,4 +282,63 @@ describe("the Responses API at an upstream of chat completions", () => {
       assert.deepEqual([response.status, error["param"], error["code"]], [400, param, "unsupported_parameter"]);
     });
   }
+
+  for (const [param, more] of [
+    ["tool_choice", { tools: [], tool_choice: "required" }],
+    ["tool_choice.name", { tool_choice: { type: "function", name: "write" } }],
+    ["tool_choice.name", { tools: [], tool_choice: { type: "custom", name: "read" } }],
+    [
+      "tool_choice.tools[1].name",
+      {
+        tool_choice: {
+          type: "allowed_tools",
+          mode: "auto",
+          tools: [
+            { type: "function", name: "read" },
+            { type: "function", name: "write" },
+          ],
+        },
+      },
+    ],
+    ["input", { input: [] }],
+    ["input[0].role", { input: [{ role: "tool", content: "x" }] }],
+  ] as const) {
+    test(`refuses ${param} in ${JSON.stringify(more)}`, async () => {
+      const response = await setting.post({ ...request, ...more });
+      const { error } = (await response.json()) as { error: JsonObject };
+      assert.deepEqual([response.status, error["param"], error["code"]], [400, param, null]);
+    });
+  }
+
+  test("sends only the tools that are allowed, and no choice among none", async () => {
+    setting.chat.script = (exchange) => exchange.answer(chatCompletion({ content: "Done." }));
+    const write = { type: "function", name: "write", parameters: { type: "object" } };
+    const allowed = { type: "allowed_tools", mode: "required", tools: [{ type: "function", name: "write" }] };
+    assert.equal((await setting.post({ ...request, tools: [...tools, write], tool_choice: allowed })).status, 200);
+    const sent = setting.chat.exchanges.at(-1)!.json as JsonObject;
+    const names = (sent["tools"] as { function: { name: string } }[]).map((tool) => tool.function.name);
+    assert.deepEqual([names, sent["tool_choice"]], [["write"], "required"]);
+    assert.equal((await setting.post({ ...request, tools: [], tool_choice: "auto" })).status, 200);
+    assert.equal("tool_choice" in (setting.chat.exchanges.at(-1)!.json as JsonObject), false);
+  });
+
+  test("refuses WebSockets and reading of nothing", async () => {
+    const { server } = setting;
+    const headers = { authorization: `Bearer ${server.key}` };
+    const read = await fetch(`${server.url}/v1/responses`, { headers });
+    assert.deepEqual([read.status, /does not serve/.test(await read.text())], [405, false]);
+    const upgrade = {
+      connection: "Upgrade",
+      upgrade: "websocket",
+      "sec-websocket-version": "13",
+      "sec-websocket-key": Buffer.alloc(16).toString("base64"),
+    };
+    const socket = httpRequest(`${server.url}/v1/responses`, { headers: { ...headers, ...upgrade } }).end();
+    const [refused] = (await once(socket, "response")) as [IncomingMessage];
+    assert.equal(refused.statusCode, 405);
+    assert.match(
+      Buffer.concat(await Array.fromAsync(refused as AsyncIterable<Buffer>)).toString(),
+      /not take WebSockets/,
+    );
+  });
 });

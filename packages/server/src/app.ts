@@ -207,7 +207,7 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
         ...messageRoutes(chatParts),
         ...responseRoutes(
           chatParts,
-          new StoredResponses(control, { retentionDays: config.storage.response_retention_days }),
+          new StoredResponses(control, { retentionDays: config.storage.response_retention_days, logger }),
         ),
         ...audio.routes,
         ...embeddingRoutes({

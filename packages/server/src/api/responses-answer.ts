@@ -83,7 +83,7 @@ export const ResponseItems = schema(
       data: Type.Array(item, { description: "The items." }),
       first_id: Type.Union([Type.String(), Type.Null()], { description: "Identifier of the first item." }),
       last_id: Type.Union([Type.String(), Type.Null()], { description: "Identifier of the last item." }),
-      has_more: Type.Boolean({ description: "Always false: all items are in the list." }),
+      has_more: Type.Boolean({ description: "Whether there are more items after the last one of the list." }),
     },
     { description: "The items that a response was generated from." },
   ),

@@ -63,8 +63,13 @@ export const listResponseItems = operation({
   path: `${one.path}/input_items`,
   method: "GET",
   tag,
-  summary: "List what a stored response was generated from, the newest item first",
+  summary: "List what was new in the request of a stored response",
   permission,
+  queryParameters: {
+    order: "`desc` (the default): the newest item first; or `asc`.",
+    limit: "Largest number of items, from 1 to 100 (default 20).",
+    after: "Identifier of an item; the list begins after it.",
+  },
   answer: { type: "application/json", schema: ResponseItems, description: "The items." },
 });
 

@@ -108,8 +108,9 @@ function methodNotAllowedEndpoint(allowed: readonly string[], write: Route["writ
   return {
     operation: "method_not_allowed",
     serve(context) {
-      const { method, url = "" } = context.request;
-      const hint = otherApiHint(pathOf(url));
+      const { headers, method, url = "" } = context.request;
+      const isSocket = headers.upgrade?.toLowerCase() === "websocket";
+      const hint = isSocket ? " It does not take WebSockets." : otherApiHint(pathOf(url));
       const message = `The method ${method} is not allowed for this path; allowed: ${allowed.join(", ")}.${hint}`;
       const error = new AppError("method_not_allowed", message);
       refuse(context, error, { headers: { allow: allowed.join(", ") }, write });

@@ -7,10 +7,9 @@ const otherApis: readonly (readonly [RegExp, string])[] = [
   [/^\/v1(?:beta\d?|alpha)?\/(?:models|tunedModels)\/[^/]+:\w+$/, "Gemini's API"],
   [/^\/v\d\/(?:chat|generate|embed|rerank)$/, "Cohere's API"],
   [/^\/model\/[^/]+\/(?:invoke|converse)/, "Amazon Bedrock's API"],
-  [/^(?:\/v1)?\/messages(?:\/|$)/, "Anthropic's Messages API"],
-  [/^(?:\/v1)?\/(?:responses|conversations)(?:\/|$)/, "OpenAI's Responses API"],
+  [/^(?:\/v1)?\/messages\/batches(?:\/|$)/, "Anthropic's batches"],
   [
-    /^(?:\/v1)?\/(?:completions|embeddings|moderations|images\/\w+|files|batches|fine_tuning\/jobs|assistants|threads)(?:\/|$)/,
+    /^(?:\/v1)?\/(?:completions|conversations|moderations|images\/\w+|files|batches|fine_tuning\/jobs|assistants|threads)(?:\/|$)/,
     "this part of OpenAI's API",
   ],
 ];
@@ -34,5 +33,5 @@ export function pathHint(path: string, serves: (path: string) => boolean): strin
 export function otherApiHint(path: string): string {
   const api = otherApis.find(([pattern]) => pattern.test(path))?.[1];
   if (api === undefined) return "";
-  return ` Sounding does not serve ${api}; it serves OpenAI's chat completions, speech and transcription under /v1 (see /docs).`;
+  return ` Sounding does not serve ${api}; it serves OpenAI's chat completions, responses, embeddings, speech and transcription under /v1 (see /docs).`;
 }

@@ -54,9 +54,10 @@ export function withoutForeignReasoning({ body, changes }: Continued): Readonly<
   return { ...changes, input: body.input.filter((item) => !isForeignReasoning(item)) };
 }
 
-/** An item that only has an ID, as clients send it if responses are stored. */
+/** An item that only has an ID, as clients send it if responses are stored; the type may be left out. */
 function isReference(item: JsonObject): item is JsonObject & { readonly id: string } {
-  return item["type"] === "item_reference" && typeof item["id"] === "string";
+  const { type, id } = item;
+  return typeof id === "string" && (type === "item_reference" || (type == null && item["role"] === undefined));
 }
 
 async function findReferences(

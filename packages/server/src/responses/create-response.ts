@@ -6,7 +6,7 @@ import type { WireEvent } from "../engines/wire.ts";
 import { AppError, type ErrorCode } from "../errors.ts";
 import type { CallerFields } from "../http/caller.ts";
 import type { ResponseHeaders, RouteInput } from "../http/route.ts";
-import type { JsonObject } from "../json-object.ts";
+import { isObject, type JsonObject } from "../json-object.ts";
 import type { RoutedChat } from "../routing/route-chat.ts";
 import { largestStoredResponse, type StoredResponses } from "../tenancy/stored-responses.ts";
 import { continueConversation, withItemIds, withoutForeignReasoning, type Continued } from "./continue-conversation.ts";
@@ -65,6 +65,7 @@ class ResponseCall {
   readonly #continued: Continued;
   readonly #stored: StoredResponses;
   readonly #isStored: boolean;
+  readonly #isSmall: boolean;
   /** As the first event told it, for an event that tells a failure. */
   #begun: JsonObject = {};
 
@@ -72,8 +73,8 @@ class ResponseCall {
     this.#input = input;
     this.#continued = continued;
     this.#stored = stored;
-    const isSmall = input.bytes.length <= largestStoredResponse;
-    this.#isStored = input.body.store !== false && stored.isEnabled && isSmall;
+    this.#isSmall = input.bytes.length <= largestStoredResponse;
+    this.#isStored = input.body.store !== false && stored.isEnabled;
   }
 
   /** Where nothing is stored, the upstream need not store it either. */
@@ -84,15 +85,28 @@ class ResponseCall {
   async finish(response: JsonObject): Promise<JsonObject> {
     const shown = this.#shown(response);
     if (!this.#isStored || typeof shown["id"] !== "string") return { ...shown, store: false };
-    const { id } = shown;
-    const isAdded = await this.#stored.add(this.#input.scope, {
-      id,
-      engine: this.target?.isNative === true ? this.target.engine : undefined,
-      previousId: this.#input.body.previous_response_id ?? undefined,
-      input: withItemIds(this.#continued.newItems, id),
-      response: shown,
-    });
+    const isAdded =
+      (this.#isSmall && (await this.#add(shown, shown["id"]))) || (await this.#addName(shown["id"], shown));
     return isAdded ? shown : { ...shown, store: false };
+  }
+
+  async #add(response: JsonObject, id: string): Promise<boolean> {
+    const input = withItemIds(this.#continued.newItems, id);
+    return this.#stored.add(this.#input.scope, { ...this.#place(id), input, response });
+  }
+
+  /** Of what is too large, enough to continue it where its engine has it. */
+  async #addName(id: string, { output }: JsonObject): Promise<boolean> {
+    const place = this.#place(id);
+    if (place.engine === undefined) return false;
+    const items = Array.isArray(output) ? output.filter(isObject) : [];
+    const response = { id, output: items.map((item) => ({ id: item["id"] })) };
+    return this.#stored.add(this.#input.scope, { ...place, input: [], response });
+  }
+
+  #place(id: string) {
+    const engine = this.target?.isNative === true ? this.target.engine : undefined;
+    return { id, engine, previousId: this.#input.body.previous_response_id ?? undefined };
   }
 
   async *events(events: AsyncIterable<WireEvent>): AsyncGenerator<WireEvent, void, undefined> {

@@ -15,6 +15,7 @@ import type { RoutedChat } from "../routing/route-chat.ts";
 import type { StoredResponse, StoredResponses } from "../tenancy/stored-responses.ts";
 import { askUpstream } from "./ask-upstream.ts";
 import { createResponses } from "./create-response.ts";
+import { listItems } from "./list-items.ts";
 
 export function responseRoutes(parts: ChatParts<RoutedChat>, stored: StoredResponses): Route[] {
   const create = createResponses(parts, stored);
@@ -22,6 +23,7 @@ export function responseRoutes(parts: ChatParts<RoutedChat>, stored: StoredRespo
   const find = async ({ path, scope }: Pick<RouteInput<unknown>, "path" | "scope">): Promise<StoredResponse> => {
     const found = await stored.find(scope, path["response_id"] ?? "");
     if (found === undefined) throw unknown(path["response_id"]);
+    if (found.response["object"] === undefined) throw tooLarge(found.id);
     return found;
   };
   return [
@@ -49,9 +51,7 @@ export function responseRoutes(parts: ChatParts<RoutedChat>, stored: StoredRespo
     }),
     route(listResponseItems, async (input) => {
       const { input: items } = await find(input);
-      const data = items.toReversed();
-      const ids = { first_id: data[0]?.["id"] ?? null, last_id: data.at(-1)?.["id"] ?? null };
-      return { kind: "json", value: { object: "list", data, ...ids, has_more: false } };
+      return { kind: "json", value: listItems(items, input.query) };
     }),
     route(cancelResponse, async (input) => {
       await find(input);
@@ -60,6 +60,11 @@ export function responseRoutes(parts: ChatParts<RoutedChat>, stored: StoredRespo
       throw new AppError("invalid_request", message, { param: "response_id" });
     }),
   ];
+}
+
+function tooLarge(id: string): AppError {
+  const reason = "was too large to keep; only the engine that generated it has it. It can be continued.";
+  return new AppError("not_found", `The response ${JSON.stringify(id)} ${reason}`, { param: "response_id" });
 }
 
 function unknown(id: string | undefined): AppError {

@@ -47,7 +47,7 @@ const untranslatable = new Set(["context_management", "image", "moderation", "pr
 /** @throws AppError unsupported_parameter, invalid_request */
 export function toChatRequest(request: ResponseRequest): ChatRequest {
   const tools = toChatTools(request, refuse);
-  const choice = toChatToolChoice(request, refuse);
+  const choice = toChatToolChoice(request.tool_choice, tools, refuse);
   const { parallel_tool_calls: parallel } = request;
   const others = Object.entries(request).filter(([name, value]) => !known.has(name) && value !== null);
   for (const [name] of others) if (untranslatable.has(name)) refuse(name, "is set");
@@ -57,7 +57,7 @@ export function toChatRequest(request: ResponseRequest): ChatRequest {
     ...Object.fromEntries(others),
     ...describeParameters(request, refuse),
     ...(tools.length === 0 ? {} : { tools }),
-    ...(tools.length === 0 || choice === undefined ? {} : { tool_choice: choice }),
+    ...(choice === undefined ? {} : { tool_choice: choice }),
     ...(tools.length === 0 || parallel == null ? {} : { parallel_tool_calls: parallel }),
     messages,
   };

@@ -12,10 +12,11 @@ type ChatTool = NonNullable<ChatRequest["tools"]>[number];
 type ChatToolChoice = NonNullable<ChatRequest["tool_choice"]>;
 
 export function toChatTools({ tools, tool_choice: choice }: ResponseRequest, refuse: Refuse): ChatTool[] {
-  const allowed = allowedNames(choice);
-  return placedTools(tools, refuse).flatMap((placed) => {
-    const translated = toChatTool(placed);
-    return allowed === undefined || allowed.has(placed.tool.name ?? "") ? [translated] : [];
+  const placed = placedTools(tools, refuse);
+  const allowed = allowedNames(choice, placed);
+  return placed.flatMap((each) => {
+    const translated = toChatTool(each);
+    return allowed === undefined || allowed.has(each.tool.name ?? "") ? [translated] : [];
   });
 }
 
@@ -87,24 +88,43 @@ function describeInput({ description, format }: ResponseTool & { readonly format
   return `${own}\n\nThe input must match this grammar (${syntax}):\n${String(format["definition"])}`.trim();
 }
 
-export function toChatToolChoice({ tool_choice: choice }: ResponseRequest, refuse: Refuse): ChatToolChoice | undefined {
-  if (choice == null || typeof choice === "string") return choice ?? undefined;
-  const { type, name, namespace, mode } = choice as JsonObject & { readonly type: string };
+/** @param tools those that the model gets @throws AppError invalid_request for a choice of no tool */
+export function toChatToolChoice(
+  choice: ResponseRequest["tool_choice"],
+  tools: readonly ChatTool[],
+  refuse: Refuse,
+): ChatToolChoice | undefined {
+  if (choice == null) return undefined;
+  const { type, name, namespace, mode } = (isObject(choice) ? choice : { mode: choice }) as JsonObject;
   if (type === "function" || type === "custom") {
     const called = nonEmptyText(name);
     if (called === undefined) throw invalid("tool_choice.name", "is missing.");
-    return { type: "function", function: { name: functionName(called, nonEmptyText(namespace)) } };
+    const chosen = functionName(called, nonEmptyText(namespace));
+    if (tools.some((tool) => tool.function.name === chosen)) return { type: "function", function: { name: chosen } };
+    throw invalid("tool_choice.name", `is ${JSON.stringify(called)}, which is not in tools.`);
   }
-  if (type === "allowed_tools") return mode === "required" ? "required" : "auto";
-  refuse("tool_choice.type", `is ${JSON.stringify(type)}, a tool of the vendor`);
-  return undefined;
+  if (type !== undefined && type !== "allowed_tools") {
+    refuse("tool_choice.type", `is ${JSON.stringify(type)}, a tool of the vendor`);
+  }
+  if (tools.length > 0) return mode === "required" || mode === "none" ? mode : "auto";
+  if (mode !== "required") return undefined;
+  throw invalid(type === undefined ? "tool_choice" : "tool_choice.mode", 'is "required", but tools is empty.');
 }
 
-function allowedNames(choice: ResponseRequest["tool_choice"]): ReadonlySet<string> | undefined {
+/** @throws AppError invalid_request for tools that are not there */
+function allowedNames(
+  choice: ResponseRequest["tool_choice"],
+  placed: readonly PlacedTool[],
+): ReadonlySet<string> | undefined {
   if (!isObject(choice) || choice["type"] !== "allowed_tools") return undefined;
   const { tools } = choice as { readonly tools?: unknown };
   if (!Array.isArray(tools)) throw invalid("tool_choice.tools", "is missing.");
-  return new Set(tools.filter(isObject).map(({ name }) => String(name)));
+  const known = new Set(placed.map(({ tool }) => tool.name));
+  const names = tools.map((tool: unknown) => (isObject(tool) ? nonEmptyText(tool["name"]) : undefined));
+  const missing = names.findIndex((name) => name === undefined || !known.has(name));
+  if (missing === -1) return new Set(names.filter((name) => name !== undefined));
+  const path = `tool_choice.tools[${missing}].name`;
+  throw invalid(path, `is ${JSON.stringify(names[missing])}, which is not in tools.`);
 }
 
 /** A tool as the client knows it. */

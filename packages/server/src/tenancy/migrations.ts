@@ -161,7 +161,7 @@ async function addLimitsKey({ schema }: Kysely<unknown>): Promise<void> {
 async function createResponses({ schema }: Kysely<unknown>): Promise<void> {
   await schema
     .createTable("responses")
-    .addColumn("id", "text", (column) => column.primaryKey())
+    .addColumn("id", "text", (column) => column.notNull())
     .addColumn("organization_id", "text", (column) => column.notNull())
     .addColumn("project_name", "text", (column) => column.notNull())
     .addColumn("engine", "text")
@@ -171,16 +171,31 @@ async function createResponses({ schema }: Kysely<unknown>): Promise<void> {
     .addColumn("bytes", "integer", (column) => column.notNull())
     .addColumn("created_at", "bigint", (column) => column.notNull())
     .addColumn("expires_at", "bigint", (column) => column.notNull())
+    // IDs are those of upstreams, which need not be unique.
+    .addPrimaryKeyConstraint("responses_key", ["organization_id", "project_name", "id"])
     .execute();
   await schema.createIndex("responses_age").on("responses").columns(["organization_id", "created_at"]).execute();
   await schema.createIndex("responses_expiry").on("responses").column("expires_at").execute();
   await schema
     .createTable("response_items")
+    .addColumn("organization_id", "text", (column) => column.notNull())
+    .addColumn("project_name", "text", (column) => column.notNull())
     .addColumn("id", "text", (column) => column.notNull())
-    .addColumn("response_id", "text", (column) => column.notNull().references("responses.id").onDelete("cascade"))
-    .addPrimaryKeyConstraint("response_items_key", ["id", "response_id"])
+    .addColumn("response_id", "text", (column) => column.notNull())
+    .addPrimaryKeyConstraint("response_items_key", ["organization_id", "project_name", "id", "response_id"])
+    .addForeignKeyConstraint(
+      "response_items_of_response",
+      ["organization_id", "project_name", "response_id"],
+      "responses",
+      ["organization_id", "project_name", "id"],
+      (constraint) => constraint.onDelete("cascade"),
+    )
     .execute();
-  await schema.createIndex("response_items_response").on("response_items").column("response_id").execute();
+  await schema
+    .createIndex("response_items_response")
+    .on("response_items")
+    .columns(["organization_id", "project_name", "response_id"])
+    .execute();
 }
 
 /**

@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import { AppError } from "../errors.ts";
 import { inputLimit } from "../input-limits.ts";
 import type { JsonObject } from "../json-object.ts";
+import type { Logger } from "../logger.ts";
 import type { Scope } from "../tenant.ts";
 import type { ControlDatabase, Writer } from "./control-database.ts";
 import { nowSeconds } from "./row-values.ts";
@@ -56,6 +57,7 @@ type Owner = Pick<Scope, "organizationId" | "projectName">;
 export interface StoredResponseOptions {
   /** 0: nothing is stored. */
   readonly retentionDays: number;
+  readonly logger: Logger;
   /** What an organization may store; tests make it less. */
   readonly most?: { readonly bytes: number; readonly responses: number };
 }
@@ -63,12 +65,14 @@ export interface StoredResponseOptions {
 export class StoredResponses {
   readonly #control: ControlDatabase;
   readonly #retentionDays: number;
+  readonly #logger: Logger;
   readonly #most: NonNullable<StoredResponseOptions["most"]>;
   #untilTrim = 0;
 
-  constructor(control: ControlDatabase, { retentionDays, most }: StoredResponseOptions) {
+  constructor(control: ControlDatabase, { retentionDays, logger, most }: StoredResponseOptions) {
     this.#control = control;
     this.#retentionDays = retentionDays;
+    this.#logger = logger;
     this.#most = most ?? { bytes: mostBytes, responses: mostResponses };
   }
 
@@ -76,41 +80,46 @@ export class StoredResponses {
     return this.#retentionDays > 0;
   }
 
-  /** @returns whether it is stored: it may be too large */
-  async add(owner: Owner, { id, engine, previousId, input, response }: NewResponse): Promise<boolean> {
-    const inputText = JSON.stringify(input);
-    const responseText = JSON.stringify(response);
-    const bytes = Buffer.byteLength(inputText) + Buffer.byteLength(responseText);
-    if (!this.isEnabled || bytes > largestStoredResponse) return false;
-    const now = nowSeconds();
+  /**
+   * Replaces a response of the same ID, since upstreams may repeat them.
+   * @returns whether it is stored: it may be too large, or the database may fail, for which no answer must be lost
+   */
+  async add(owner: Owner, response: NewResponse): Promise<boolean> {
+    const row = this.#toRow(owner, response);
+    if (!this.isEnabled || row.bytes > largestStoredResponse) return false;
     const isTrimmed = this.#untilTrim-- <= 0;
     if (isTrimmed) this.#untilTrim = trimInterval;
-    await this.#control.write(async (transaction) => {
-      await transaction.deleteFrom("responses").where("expires_at", "<=", now).execute();
-      if (isTrimmed) await this.#trim(transaction, owner.organizationId);
-      const row = {
-        id,
-        organization_id: owner.organizationId,
-        project_name: owner.projectName,
-        engine: engine ?? null,
-        previous_id: previousId ?? null,
-        input: inputText,
-        response: responseText,
-        bytes,
-        created_at: now,
-        expires_at: now + this.#retentionDays * daySeconds,
-      };
-      await transaction.insertInto("responses").values(row).execute();
-      const items = itemIds(response).map((itemId) => ({ id: itemId, response_id: id }));
-      if (items.length > 0) {
-        await transaction
-          .insertInto("response_items")
-          .values(items)
-          .onConflict((conflict) => conflict.doNothing())
-          .execute();
-      }
-    });
+    try {
+      await this.#control.write(async (transaction) => {
+        await transaction.deleteFrom("responses").where("expires_at", "<=", row.created_at).execute();
+        if (isTrimmed) await this.#trim(transaction, owner.organizationId);
+        await removeOne(transaction, owner, row.id);
+        await transaction.insertInto("responses").values(row).execute();
+        const { organization_id, project_name, id: response_id } = row;
+        const items = itemIds(response.response).map((id) => ({ organization_id, project_name, id, response_id }));
+        if (items.length > 0) await transaction.insertInto("response_items").values(items).execute();
+      });
+    } catch (error) {
+      this.#logger.warn({ error, organization: owner.organizationId }, "a response was not stored");
+      return false;
+    }
     return true;
+  }
+
+  #toRow(owner: Owner, { id, engine, previousId, input, response }: NewResponse) {
+    const texts = { input: JSON.stringify(input), response: JSON.stringify(response) };
+    const now = nowSeconds();
+    return {
+      id,
+      organization_id: owner.organizationId,
+      project_name: owner.projectName,
+      engine: engine ?? null,
+      previous_id: previousId ?? null,
+      ...texts,
+      bytes: Buffer.byteLength(texts.input) + Buffer.byteLength(texts.response),
+      created_at: now,
+      expires_at: now + this.#retentionDays * daySeconds,
+    };
   }
 
   /** Undefined if the project has no such response, or no longer. */
@@ -165,7 +174,12 @@ export class StoredResponses {
     const rows = await this.#control.read((database) =>
       database
         .selectFrom("response_items")
-        .innerJoin("responses", "responses.id", "response_items.response_id")
+        .innerJoin("responses", (join) =>
+          join
+            .onRef("responses.organization_id", "=", "response_items.organization_id")
+            .onRef("responses.project_name", "=", "response_items.project_name")
+            .onRef("responses.id", "=", "response_items.response_id"),
+        )
         .select(["response_items.id as id", "responses.id as holder"])
         .where("response_items.id", "in", ids)
         .where("responses.organization_id", "=", owner.organizationId)
@@ -178,38 +192,46 @@ export class StoredResponses {
 
   /** @returns whether there was one */
   async remove(owner: Owner, id: string): Promise<boolean> {
-    return this.#control.write(async (transaction) => {
-      const { numDeletedRows } = await transaction
-        .deleteFrom("responses")
-        .where("id", "=", id)
-        .where("organization_id", "=", owner.organizationId)
-        .where("project_name", "=", owner.projectName)
-        .executeTakeFirst();
-      return numDeletedRows > 0n;
-    });
+    return this.#control.write((transaction) => removeOne(transaction, owner, id));
   }
 
   /** Deletes the oldest responses of the organization beyond its limits. */
   async #trim(transaction: Writer, organizationId: string): Promise<void> {
     const newest = transaction
       .selectFrom("responses")
-      .select(["id"])
+      .select(["project_name", "id"])
       .select(sql<number>`sum(bytes) over (order by created_at desc, id desc)`.as("bytes_so_far"))
       .select(sql<number>`row_number() over (order by created_at desc, id desc)`.as("place"))
       .where("organization_id", "=", organizationId);
     const { bytes, responses } = this.#most;
     await transaction
       .deleteFrom("responses")
-      .where("id", "in", (database) =>
-        database
-          .selectFrom(newest.as("newest"))
-          .select("newest.id")
-          .where((where) =>
-            where.or([where("newest.bytes_so_far", ">", bytes), where("newest.place", ">", responses)]),
-          ),
+      .where("organization_id", "=", organizationId)
+      .where(({ eb: where, refTuple, selectFrom }) =>
+        where(
+          refTuple("project_name", "id"),
+          "in",
+          selectFrom(newest.as("newest"))
+            .select(["newest.project_name", "newest.id"])
+            .where((found) =>
+              found.or([found("newest.bytes_so_far", ">", bytes), found("newest.place", ">", responses)]),
+            )
+            .$asTuple("project_name", "id"),
+        ),
       )
       .execute();
   }
+}
+
+/** @returns whether there was one */
+async function removeOne(transaction: Writer, { organizationId, projectName }: Owner, id: string): Promise<boolean> {
+  const { numDeletedRows } = await transaction
+    .deleteFrom("responses")
+    .where("id", "=", id)
+    .where("organization_id", "=", organizationId)
+    .where("project_name", "=", projectName)
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
 }
 
 export function unknownResponse(id: string): AppError {

@@ -144,6 +144,8 @@ interface ResponseTable {
 
 /** An item of a stored response, to which requests may refer. */
 interface ResponseItemTable {
+  organization_id: string;
+  project_name: string;
   id: string;
   response_id: string;
 }

@@ -219,7 +219,8 @@ const refusals: Refusal[] = [
       ["/api/chat", /Sounding does not serve Ollama's API/],
       ["/openai/deployments/gpt/chat/completions?api-version=1", /does not serve Azure OpenAI's API/],
       ["/v1beta/models/gemini:generateContent", /does not serve Gemini's API/],
-      ["/v1/responses", /does not serve OpenAI's Responses API/],
+      ["/v1/conversations", /does not serve this part of OpenAI's API/],
+      ["/v1/messages/batches", /does not serve Anthropic's batches/],
     ] as const
   ).map(([path, message]) => ({
     name: `for ${path}, which is probably a wrong base URL or another API`,

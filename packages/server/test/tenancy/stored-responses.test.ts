@@ -3,9 +3,11 @@ import { test } from "node:test";
 import { createOrganization } from "../../src/tenancy/organizations.ts";
 import { removeOrganization, removeProject } from "../../src/tenancy/delete-tenants.ts";
 import { createProject } from "../../src/tenancy/projects.ts";
+import { silentLogger } from "../../src/logger.ts";
 import { StoredResponses } from "../../src/tenancy/stored-responses.ts";
 import { onEachDatabase } from "./each-database.ts";
 
+const logger = silentLogger;
 const a = { organizationId: "org_a", projectName: "one" };
 const others = [
   { organizationId: "org_a", projectName: "two" },
@@ -26,7 +28,7 @@ function response(id: string, more: object = {}) {
 
 onEachDatabase("stored responses", ({ open }) => {
   test("are found, continued and removed by their project only", async () => {
-    const stored = new StoredResponses(await open(), { retentionDays: 1 });
+    const stored = new StoredResponses(await open(), { retentionDays: 1, logger });
     assert.equal(await stored.add(a, response("r1")), true);
     assert.equal(await stored.add(a, response("r2", { previousId: "r1", engine: "openai" })), true);
     assert.equal(await stored.add(a, response("r3", { previousId: "r1" })), true);
@@ -53,17 +55,40 @@ onEachDatabase("stored responses", ({ open }) => {
     await assert.rejects(stored.conversation(a, "r3"), { wireCode: "previous_response_not_found" });
   });
 
+  test("of the same ID replace each other in a project, and in no other: upstreams choose the IDs", async () => {
+    const stored = new StoredResponses(await open(), { retentionDays: 1, logger });
+    for (const owner of [a, ...others]) {
+      const input = [{ type: "message", of: owner }];
+      assert.equal(await stored.add(owner, response("same")), true);
+      assert.equal(await stored.add(owner, response("same", { input })), true);
+    }
+    for (const owner of [a, ...others]) {
+      assert.deepEqual((await stored.find(owner, "same"))?.input, [{ type: "message", of: owner }]);
+      assert.deepEqual([...(await stored.holders(owner, ["msg_same"]))], [["msg_same", "same"]]);
+    }
+    assert.equal(await stored.remove(others[1]!, "same"), true);
+    assert.notEqual(await stored.find(a, "same"), undefined);
+  });
+
+  test("are not stored if the database fails, which loses no answer", async () => {
+    const control = await open();
+    const stored = new StoredResponses(control, { retentionDays: 1, logger });
+    await control.write((transaction) => transaction.schema.dropTable("response_items").execute());
+    assert.equal(await stored.add(a, response("r1")), false);
+    assert.equal(await stored.find(a, "r1"), undefined);
+  });
+
   test("are not stored if they are too large, or if nothing is", async () => {
     const control = await open();
-    const stored = new StoredResponses(control, { retentionDays: 1 });
+    const stored = new StoredResponses(control, { retentionDays: 1, logger });
     assert.equal(await stored.add(a, response("large", { input: [{ text: "x".repeat(1_100_000) }] })), false);
-    assert.equal(await new StoredResponses(control, { retentionDays: 0 }).add(a, response("r1")), false);
+    assert.equal(await new StoredResponses(control, { retentionDays: 0, logger }).add(a, response("r1")), false);
     assert.equal(await stored.find(a, "large"), undefined);
   });
 
   test("expire", async () => {
     const control = await open();
-    const stored = new StoredResponses(control, { retentionDays: 1 });
+    const stored = new StoredResponses(control, { retentionDays: 1, logger });
     await stored.add(a, response("r1"));
     await control.write((transaction) => transaction.updateTable("responses").set({ expires_at: 1 }).execute());
     assert.equal(await stored.find(a, "r1"), undefined);
@@ -82,7 +107,7 @@ onEachDatabase("stored responses", ({ open }) => {
   ] as const) {
     test(`are limited in ${what} for each organization; the oldest go`, async () => {
       const control = await open();
-      const stored = new StoredResponses(control, { retentionDays: 1, most });
+      const stored = new StoredResponses(control, { retentionDays: 1, logger, most });
       await stored.add(others[1]!, response("of_another"));
       for (let index = 0; index < 40; index++) await stored.add(a, response(`r${String(index).padStart(2, "0")}`));
       // Trimmed with the 33rd at the latest; others came after it.
@@ -98,7 +123,7 @@ onEachDatabase("stored responses", ({ open }) => {
     const control = await open();
     const { id: organizationId } = await createOrganization(control, { name: "owner" });
     const project = await createProject(control, { organizationId, name: "one" });
-    const stored = new StoredResponses(control, { retentionDays: 1 });
+    const stored = new StoredResponses(control, { retentionDays: 1, logger });
     const [one, two] = ["one", "two"].map((projectName) => ({ organizationId, projectName }));
     await stored.add(one!, response("r1"));
     await stored.add(two!, response("r2"));
