@@ -53,7 +53,8 @@ class ResponseStream {
     // An answer without anything is an empty text.
     if (!this.#outputs.some((output) => !(output instanceof ReasoningOutput))) this.#message();
     const status = itemStatus(this.#reason);
-    const output = this.#outputs.map((each) => each.end(status));
+    const last = this.#outputs.at(-1);
+    const output = this.#outputs.map((each) => each.end(each === last ? status : "completed"));
     const response = endResponse(this.#response, { output, reason: this.#reason, usage: this.#usage });
     this.#emit(`response.${String(response["status"])}`, { response });
   }

@@ -26,12 +26,18 @@ export function fromCompletion(completion: ChatCompletion, request: ResponseRequ
   const calls = message.tool_calls ?? [];
   // An answer without anything is an empty text.
   const content = parts.length === 0 && calls.length === 0 ? [textPart("")] : parts;
-  if (content.length > 0) output.push(messageItem(itemId("message", completion.id, output.length), content, status));
+  // Only the last item can be cut off.
+  const statusOf = (isLast: boolean): typeof status => (isLast ? status : "completed");
+  if (content.length > 0) {
+    const id = itemId("message", completion.id, output.length);
+    output.push(messageItem(id, content, statusOf(calls.length === 0)));
+  }
   const toolOf = toolReader(request);
-  for (const { function: called, ...call } of calls) {
+  for (const [index, { function: called, ...call }] of calls.entries()) {
     const tool = toolOf(called.name);
     const id = itemId(callType(tool), completion.id, output.length);
-    output.push(callItem(id, { ...call, tool, arguments: called.arguments }, status));
+    const made = { ...call, tool, arguments: called.arguments };
+    output.push(callItem(id, made, statusOf(index === calls.length - 1)));
   }
   const begun = beginResponse(completion, request);
   return endResponse(begun, { output, reason, usage: completion.usage });
