@@ -53,7 +53,9 @@ export function refusedChat(input: ChatCallInput, start: CallStart, error: AppEr
 function namedIn(request: ChatRequest): NamedCaller {
   const { metadata, safety_identifier: safetyIdentifier, user } = request as JsonObject;
   const session = isObject(metadata) ? metadata["session_id"] : undefined;
-  return { endUser: nonEmptyText(user) ?? nonEmptyText(safetyIdentifier), conversation: nonEmptyText(session) };
+  const endUser = nonEmptyText(user) ?? nonEmptyText(safetyIdentifier);
+  const conversation = nonEmptyText(session);
+  return { ...(endUser === undefined ? {} : { endUser }), ...(conversation === undefined ? {} : { conversation }) };
 }
 
 export class CallRecord implements ChunkObserver {
@@ -116,7 +118,8 @@ export class CallRecord implements ChunkObserver {
       completion_tokens: this.#usage?.completion_tokens,
     });
     parts.observe({
-      ...callerOf(input, namedIn(request)),
+      // What is sent to the model may lack it, if it is translated.
+      ...callerOf(input, { ...namedIn(request), ...namedIn(input.body) }),
       kind: "chat",
       request,
       model: request.model,

@@ -174,7 +174,9 @@ describe("a stream of chat chunks as the events of a response", () => {
         const { finish_reason: reason, message } = choices[0]!;
         assert.deepEqual([chunks[0]!.id, chunks[0]!.model], [id, model]);
         assert.deepEqual([joined("content"), joined("refusal")], [message.content ?? "", message.refusal ?? ""]);
-        const names = deltas.flatMap((delta) => delta.tool_calls ?? []).flatMap(({ function: called }) => called?.name ?? []);
+        const names = deltas
+          .flatMap((delta) => delta.tool_calls ?? [])
+          .flatMap(({ function: called }) => called?.name ?? []);
         assert.deepEqual(
           names,
           (message.tool_calls ?? []).map(({ function: called }) => called.name),
@@ -217,7 +219,9 @@ describe("a stream of chat chunks as the events of a response", () => {
 
   test("keeps reasoning between tool calls where it was", async () => {
     const call = (index: number) => ({
-      tool_calls: [{ index, id: `call_${index}`, type: "function" as const, function: { name: "tool", arguments: "{}" } }],
+      tool_calls: [
+        { index, id: `call_${index}`, type: "function" as const, function: { name: "tool", arguments: "{}" } },
+      ],
     });
     const response = assembleResponse(
       await eventsOf([

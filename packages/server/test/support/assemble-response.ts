@@ -79,7 +79,7 @@ class OpenItem {
 export function assembleResponse(events: readonly WireEvent[]): JsonObject {
   const parsed = events.map(({ name, data }, index) => {
     const event = JSON.parse(data) as Event;
-    assert.ok(satisfies(ResponseEvent, event), data);
+    assert.ok(satisfies(ResponseEvent, { ...event }), data);
     assert.equal(name, event.type, "an event is named by its type");
     assert.equal(event["sequence_number"], index);
     return event;
@@ -99,7 +99,7 @@ export function assembleResponse(events: readonly WireEvent[]): JsonObject {
   }
   const last = parsed.at(-1)!;
   const response = last["response"] as JsonObject;
-  assert.ok(satisfies(ResponseObject, response));
+  assert.ok(satisfies(ResponseObject, { ...response }));
   assert.equal(last.type, `response.${String(response["status"])}`);
   assert.equal(response["id"], (parsed[0]!["response"] as JsonObject)["id"]);
   assert.deepEqual(
