@@ -166,15 +166,20 @@ async function createResponses({ schema }: Kysely<unknown>): Promise<void> {
     .addColumn("project_name", "text", (column) => column.notNull())
     .addColumn("engine", "text")
     .addColumn("previous_id", "text")
-    .addColumn("input", "text", (column) => column.notNull())
-    .addColumn("response", "text", (column) => column.notNull())
     .addColumn("bytes", "integer", (column) => column.notNull())
     .addColumn("created_at", "bigint", (column) => column.notNull())
     .addColumn("expires_at", "bigint", (column) => column.notNull())
+    // Last: to read what follows a large value, SQLite reads all of it.
+    .addColumn("input", "text", (column) => column.notNull())
+    .addColumn("response", "text", (column) => column.notNull())
     // IDs are those of upstreams, which need not be unique.
     .addPrimaryKeyConstraint("responses_key", ["organization_id", "project_name", "id"])
     .execute();
-  await schema.createIndex("responses_age").on("responses").columns(["organization_id", "created_at"]).execute();
+  await schema
+    .createIndex("responses_age")
+    .on("responses")
+    .columns(["organization_id", "created_at", "id", "project_name", "bytes"])
+    .execute();
   await schema.createIndex("responses_expiry").on("responses").column("expires_at").execute();
   await schema
     .createTable("response_items")

@@ -1,11 +1,10 @@
 /** Responses of the Responses API in the control database: for a time, for their project, up to a size for each organization. */
-import { sql } from "kysely";
 import { AppError } from "../errors.ts";
 import { inputLimit } from "../input-limits.ts";
 import type { JsonObject } from "../json-object.ts";
 import type { Logger } from "../logger.ts";
-import type { Scope } from "../tenant.ts";
-import type { ControlDatabase, Writer } from "./control-database.ts";
+import type { ControlDatabase } from "./control-database.ts";
+import { removeResponse, ResponseWriter, type MostStored, type ResponseOwner as Owner } from "./response-writer.ts";
 import { nowSeconds } from "./row-values.ts";
 
 const daySeconds = 86_400;
@@ -35,8 +34,13 @@ const longestConversation = inputLimit({
   value: 1_000,
   error: "invalid_request",
 });
-/** Old responses of an organization are looked for once in so many that are stored. */
-const trimInterval = 32;
+
+const mostItems = inputLimit({
+  area: "Chat completions",
+  bounds: "Items of a stored response that requests can refer to",
+  value: 1_000,
+  error: { instead: "the others are unknown" },
+});
 
 export interface NewResponse {
   readonly id: string;
@@ -52,28 +56,26 @@ export interface StoredResponse extends NewResponse {
   readonly output: readonly JsonObject[];
 }
 
-type Owner = Pick<Scope, "organizationId" | "projectName">;
-
 export interface StoredResponseOptions {
   /** 0: nothing is stored. */
   readonly retentionDays: number;
   readonly logger: Logger;
   /** What an organization may store; tests make it less. */
-  readonly most?: { readonly bytes: number; readonly responses: number };
+  readonly most?: MostStored;
 }
 
 export class StoredResponses {
   readonly #control: ControlDatabase;
   readonly #retentionDays: number;
-  readonly #logger: Logger;
-  readonly #most: NonNullable<StoredResponseOptions["most"]>;
-  #untilTrim = 0;
+  readonly #writer: ResponseWriter;
 
   constructor(control: ControlDatabase, { retentionDays, logger, most }: StoredResponseOptions) {
     this.#control = control;
     this.#retentionDays = retentionDays;
-    this.#logger = logger;
-    this.#most = most ?? { bytes: mostBytes, responses: mostResponses };
+    this.#writer = new ResponseWriter(control, {
+      logger,
+      most: most ?? { bytes: mostBytes, responses: mostResponses },
+    });
   }
 
   get isEnabled(): boolean {
@@ -87,23 +89,7 @@ export class StoredResponses {
   async add(owner: Owner, response: NewResponse): Promise<boolean> {
     const row = this.#toRow(owner, response);
     if (!this.isEnabled || row.bytes > largestStoredResponse) return false;
-    const isTrimmed = this.#untilTrim-- <= 0;
-    if (isTrimmed) this.#untilTrim = trimInterval;
-    try {
-      await this.#control.write(async (transaction) => {
-        await transaction.deleteFrom("responses").where("expires_at", "<=", row.created_at).execute();
-        if (isTrimmed) await this.#trim(transaction, owner.organizationId);
-        await removeOne(transaction, owner, row.id);
-        await transaction.insertInto("responses").values(row).execute();
-        const { organization_id, project_name, id: response_id } = row;
-        const items = itemIds(response.response).map((id) => ({ organization_id, project_name, id, response_id }));
-        if (items.length > 0) await transaction.insertInto("response_items").values(items).execute();
-      });
-    } catch (error) {
-      this.#logger.warn({ error, organization: owner.organizationId }, "a response was not stored");
-      return false;
-    }
-    return true;
+    return this.#writer.add({ row, itemIds: itemIds(response.response) });
   }
 
   #toRow(owner: Owner, { id, engine, previousId, input, response }: NewResponse) {
@@ -192,46 +178,8 @@ export class StoredResponses {
 
   /** @returns whether there was one */
   async remove(owner: Owner, id: string): Promise<boolean> {
-    return this.#control.write((transaction) => removeOne(transaction, owner, id));
+    return this.#control.write((transaction) => removeResponse(transaction, owner, id));
   }
-
-  /** Deletes the oldest responses of the organization beyond its limits. */
-  async #trim(transaction: Writer, organizationId: string): Promise<void> {
-    const newest = transaction
-      .selectFrom("responses")
-      .select(["project_name", "id"])
-      .select(sql<number>`sum(bytes) over (order by created_at desc, id desc)`.as("bytes_so_far"))
-      .select(sql<number>`row_number() over (order by created_at desc, id desc)`.as("place"))
-      .where("organization_id", "=", organizationId);
-    const { bytes, responses } = this.#most;
-    await transaction
-      .deleteFrom("responses")
-      .where("organization_id", "=", organizationId)
-      .where(({ eb: where, refTuple, selectFrom }) =>
-        where(
-          refTuple("project_name", "id"),
-          "in",
-          selectFrom(newest.as("newest"))
-            .select(["newest.project_name", "newest.id"])
-            .where((found) =>
-              found.or([found("newest.bytes_so_far", ">", bytes), found("newest.place", ">", responses)]),
-            )
-            .$asTuple("project_name", "id"),
-        ),
-      )
-      .execute();
-  }
-}
-
-/** @returns whether there was one */
-async function removeOne(transaction: Writer, { organizationId, projectName }: Owner, id: string): Promise<boolean> {
-  const { numDeletedRows } = await transaction
-    .deleteFrom("responses")
-    .where("id", "=", id)
-    .where("organization_id", "=", organizationId)
-    .where("project_name", "=", projectName)
-    .executeTakeFirst();
-  return numDeletedRows > 0n;
 }
 
 export function unknownResponse(id: string): AppError {
@@ -248,5 +196,6 @@ function outputOf({ output }: JsonObject): JsonObject[] {
 
 function itemIds(response: JsonObject): string[] {
   const ids = outputOf(response).map(({ id }) => id);
-  return [...new Set(ids.filter((id): id is string => typeof id === "string" && id.length <= 512))];
+  const usable = ids.filter((id): id is string => typeof id === "string" && id.length <= 512);
+  return [...new Set(usable)].slice(0, mostItems);
 }

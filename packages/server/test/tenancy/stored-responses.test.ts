@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { ControlDatabase } from "../../src/tenancy/control-database.ts";
 import { createOrganization } from "../../src/tenancy/organizations.ts";
 import { removeOrganization, removeProject } from "../../src/tenancy/delete-tenants.ts";
 import { createProject } from "../../src/tenancy/projects.ts";
@@ -70,6 +71,27 @@ onEachDatabase("stored responses", ({ open }) => {
     assert.notEqual(await stored.find(a, "same"), undefined);
   });
 
+  test("are written together if they end together", async () => {
+    const control = await open();
+    let transactions = 0;
+    const counted: ControlDatabase = Object.create(control, {
+      write: {
+        value: (change: Parameters<ControlDatabase["write"]>[0]) => {
+          transactions += 1;
+          return control.write(change);
+        },
+      },
+    });
+    const stored = new StoredResponses(counted, { retentionDays: 1, logger });
+    const ids = Array.from({ length: 100 }, (_, index) => `r${index}`);
+    const results = await Promise.all(ids.map((id, index) => stored.add(index % 2 ? a : others[1]!, response(id))));
+    assert.ok(results.every((isStored) => isStored));
+    assert.equal(transactions, 7);
+    for (const [index, id] of ids.entries()) {
+      assert.equal((await stored.find(index % 2 ? a : others[1]!, id))?.id, id);
+    }
+  });
+
   test("are not stored if the database fails, which loses no answer", async () => {
     const control = await open();
     const stored = new StoredResponses(control, { retentionDays: 1, logger });
@@ -109,7 +131,9 @@ onEachDatabase("stored responses", ({ open }) => {
       const control = await open();
       const stored = new StoredResponses(control, { retentionDays: 1, logger, most });
       await stored.add(others[1]!, response("of_another"));
-      for (let index = 0; index < 40; index++) await stored.add(a, response(`r${String(index).padStart(2, "0")}`));
+      for (let index = 0; index < 40; index++) {
+        assert.equal(await stored.add(a, response(`r${String(index).padStart(2, "0")}`)), true);
+      }
       // Trimmed with the 33rd at the latest; others came after it.
       const rows = await control.read((database) =>
         database.selectFrom("responses").select("id").orderBy("id").execute(),
