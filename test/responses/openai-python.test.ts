@@ -6,11 +6,12 @@ import { promisify } from "node:util";
 import { beforeTests } from "../support/hooks.ts";
 import { instrumentedPython, needs } from "../support/needs.ts";
 import { startResponsesServer } from "../support/responses-server.ts";
-import { chatTask, fileAnswer, responsesTask } from "../support/responses-task.ts";
+import { chatTask, fileAnswer, jsonAnswer, responsesTask } from "../support/responses-task.ts";
 
 const program = `
 import asyncio, json, sys
 import openai
+from pydantic import BaseModel
 from agents import Agent, Runner, function_tool, set_default_openai_client, set_tracing_disabled
 
 client = openai.OpenAI(base_url=sys.argv[1] + "/v1", api_key=sys.argv[2], max_retries=0)
@@ -20,6 +21,10 @@ question = "What does the file x say?"
 parameters = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"], "additionalProperties": False}
 tool = {"type": "function", "name": "read", "parameters": parameters, "strict": True}
 outcomes = {}
+
+class File(BaseModel):
+    path: str
+    answer: int
 
 @function_tool
 def read(path: str) -> str:
@@ -43,6 +48,8 @@ for model in ["assistant", "native"]:
     with client.responses.stream(model=model, input=question) as stream:
         text = "".join(event.delta for event in stream if event.type == "response.output_text.delta")
         outcomes[f"{model} streams"] = [text, stream.get_final_response().status]
+    parsed = client.responses.parse(model=model, input=question, text_format=File)
+    outcomes[f"{model} parses"] = parsed.output_parsed.model_dump()
     client.responses.delete(second.id)
     try:
         client.responses.retrieve(second.id)
@@ -68,9 +75,10 @@ describe("OpenAI's SDKs for Python", { skip: needs("python-instrumentations") },
   });
 
   for (const model of ["assistant", "native"]) {
-    test(`loop over tools, stream, delete, and run agents with ${model}`, () => {
+    test(`loop over tools, stream, parse, delete, and run agents with ${model}`, () => {
       assert.deepEqual(outcomes[`${model} loops`], ['{"path":"x"}', fileAnswer, 100]);
       assert.deepEqual(outcomes[`${model} streams`], [fileAnswer, "completed"]);
+      assert.deepEqual(outcomes[`${model} parses`], jsonAnswer);
       assert.equal(outcomes[`${model} refuses`], "response_id");
       assert.deepEqual(outcomes[`${model} agents`], [fileAnswer, fileAnswer]);
     });

@@ -4,10 +4,11 @@ import { describe, test } from "node:test";
 import { createOpenAI } from "@ai-sdk/openai";
 import { generateText, isStepCount, jsonSchema, streamText, tool } from "ai";
 import OpenAI, { BadRequestError, NotFoundError } from "openai";
+import type { JsonObject } from "../../packages/server/src/json-object.ts";
 import { beforeTests } from "../support/hooks.ts";
 import { agentPackage, needs } from "../support/needs.ts";
 import { startResponsesServer, type ResponsesServer } from "../support/responses-server.ts";
-import { chatTask, fileAnswer, responsesTask } from "../support/responses-task.ts";
+import { chatTask, fileAnswer, jsonAnswer, responsesTask } from "../support/responses-task.ts";
 
 const parameters = {
   type: "object",
@@ -52,6 +53,19 @@ for (const model of ["assistant", "native"]) {
       for await (const event of stream) if (event.type === "response.output_text.delta") text += event.delta;
       const response = await stream.finalResponse();
       assert.deepEqual([text, response.output_text, response.status], [fileAnswer, fileAnswer, "completed"]);
+    });
+
+    test("OpenAI's SDK parses structured outputs, at once and streaming", async () => {
+      const schema = { type: "object", properties: { path: { type: "string" }, answer: { type: "integer" } } };
+      const format = { type: "json_schema", name: "file", strict: true, schema } as const;
+      const parsed = await client.responses.parse({ model, input: question, text: { format } });
+      assert.deepEqual(parsed.output_parsed, jsonAnswer);
+      const sent = (model === "native" ? setting.responses : setting.chat).exchanges.at(-1)!.json as JsonObject;
+      const { type, ...rest } = format;
+      if (model === "native") assert.deepEqual(sent["text"], { format });
+      else assert.deepEqual(sent["response_format"], { type, json_schema: rest });
+      const stream = client.responses.stream({ model, input: question, text: { format } });
+      assert.deepEqual((await stream.finalResponse()).output_parsed, jsonAnswer);
     });
 
     test("OpenAI's SDK raises its errors", async () => {

@@ -4,29 +4,39 @@ import { chatChunk, chatCompletion, chatUsage, toChatWire } from "./messages-ser
 import { openAiResponse, toResponsesWire } from "./responses-server.ts";
 
 export const fileAnswer = "It says 42.";
+/** Where the client wants JSON. */
+export const jsonAnswer = { path: "x", answer: 42 };
 
 interface Asked {
   readonly stream?: boolean;
   readonly tools?: readonly unknown[];
   readonly messages?: readonly { readonly role: string }[];
   readonly input?: unknown;
+  readonly response_format?: object;
+  readonly text?: { readonly format?: { readonly type: string } };
+}
+
+function answerTo({ response_format: chatFormat, text }: Asked): string {
+  const isJson = chatFormat !== undefined || (text?.format?.type ?? "text") !== "text";
+  return isJson ? JSON.stringify(jsonAnswer) : fileAnswer;
 }
 
 /** Calls the tool `read` where there is one and it has not been called, and answers elsewhere. */
 export const chatTask: Script = (exchange) => {
   const { stream, tools = [], messages = [] } = exchange.json as Asked;
+  const answer = answerTo(exchange.json as Asked);
   const called = { name: "read", arguments: '{"path":"x"}' };
   const calls = tools.length > 0 && messages.at(-1)?.role !== "tool";
   if (stream !== true) {
     const message = calls
       ? { tool_calls: [{ id: "call_1", type: "function", function: called }] }
-      : { content: fileAnswer };
+      : { content: answer };
     return exchange.answer(chatCompletion(message, calls ? "tool_calls" : "stop"));
   }
   exchange.beginEvents();
   const delta = calls
     ? { tool_calls: [{ index: 0, id: "call_1", type: "function", function: called }] }
-    : { content: fileAnswer };
+    : { content: answer };
   return end(exchange, [
     chatChunk({ role: "assistant" }),
     chatChunk({ reasoning_content: "Hm." }),
@@ -47,6 +57,7 @@ export function responsesTask(): Script {
   let count = 0;
   return async (exchange) => {
     const { stream, tools = [], input } = exchange.json as Asked;
+    const answer = answerTo(exchange.json as Asked);
     const calls = tools.length > 0 && !JSON.stringify(input).includes("function_call_output");
     const id = `resp_upstream_${++count}`;
     const item = calls
@@ -63,7 +74,7 @@ export function responsesTask(): Script {
           type: "message",
           status: "completed",
           role: "assistant",
-          content: [{ type: "output_text", text: fileAnswer, annotations: [], logprobs: [] }],
+          content: [{ type: "output_text", text: answer, annotations: [], logprobs: [] }],
         };
     const response = openAiResponse({ id, output: [item] });
     if (stream !== true) return exchange.answer(response);
@@ -81,13 +92,13 @@ export function responsesTask(): Script {
             content_index: 0,
             part: { type: "output_text", text: "", annotations: [], logprobs: [] },
           },
-          { type: "response.output_text.delta", ...place, content_index: 0, delta: fileAnswer, logprobs: [] },
-          { type: "response.output_text.done", ...place, content_index: 0, text: fileAnswer, logprobs: [] },
+          { type: "response.output_text.delta", ...place, content_index: 0, delta: answer, logprobs: [] },
+          { type: "response.output_text.done", ...place, content_index: 0, text: answer, logprobs: [] },
           {
             type: "response.content_part.done",
             ...place,
             content_index: 0,
-            part: { type: "output_text", text: fileAnswer, annotations: [], logprobs: [] },
+            part: { type: "output_text", text: answer, annotations: [], logprobs: [] },
           },
         ];
     const started = calls
