@@ -77,7 +77,7 @@ const answers = fc.record({
 type Answer = typeof answers extends fc.Arbitrary<infer Value> ? Value : never;
 
 function finishOf({ calls: called, finish }: Answer): FinishReason {
-  return finish === "stop" && called.length > 0 ? "tool_calls" : (finish as FinishReason);
+  return finish === "stop" && called.length > 0 ? "tool_calls" : finish;
 }
 
 function usageOf({ usage }: Answer): Pick<ChatCompletion, "usage"> {

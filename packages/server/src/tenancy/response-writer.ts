@@ -116,7 +116,7 @@ export class ResponseWriter {
       .select((select) => [select.fn.countAll<number>().as("responses"), select.fn.sum<number>("bytes").as("bytes")])
       .where("organization_id", "=", organizationId)
       .executeTakeFirstOrThrow();
-    if (Number(stored.responses) <= responses && Number(stored.bytes) <= bytes) return;
+    if (stored.responses <= responses && stored.bytes <= bytes) return;
     const newest = transaction
       .selectFrom("responses")
       .select(["project_name", "id"])

@@ -43,7 +43,7 @@ class OpenItem {
     else {
       assert.equal(event[member], this.#pieces.get(kind!) ?? "", `${event.type} repeats the deltas`);
       this.#pieces.delete(kind!);
-      this.#texts.set(member, String(event[member]));
+      this.#texts.set(member, event[member]);
     }
   }
 
