@@ -36,8 +36,8 @@ async function eventsOf(chunks: readonly ChatCompletionChunk[]) {
 }
 
 /** Without the time at which it was assembled. */
-function timeless({ completed_at: _, ...response }: JsonObject): JsonObject {
-  return response;
+function timeless(response: JsonObject): JsonObject {
+  return { ...response, completed_at: undefined };
 }
 
 /** A text in pieces at the given relative places. */
