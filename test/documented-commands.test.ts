@@ -6,6 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { promisify } from "node:util";
+import { startScriptedUpstream } from "../packages/server/test/support/scripted-upstream.ts";
+import { embedNumbers } from "./support/embedding-upstream.ts";
 import { startServer, untilTelemetryReady } from "./support/running-server.ts";
 import { repository } from "./support/served-process.ts";
 import { needs } from "./support/needs.ts";
@@ -80,9 +82,12 @@ function missingFor(code: string): string | false {
 }
 
 const folder = await mkdtemp(join(tmpdir(), "sounding-documented-"));
-const server = await startServer("", { telemetry: true });
+const upstream = await startScriptedUpstream(embedNumbers("base64"));
+const embedders = `{ type: openai_compatible, base_url: "${upstream.url}/v1", models: [text-embedding-3-small] }`;
+const server = await startServer(`engines: { embedders: ${embedders} }`, { telemetry: true });
 after(async () => {
   await server[Symbol.asyncDispose]();
+  await upstream.close();
   await rm(folder, { recursive: true, force: true });
 });
 await untilTelemetryReady(server);

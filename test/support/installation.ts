@@ -223,7 +223,9 @@ export async function allAnswers(url: string, key: string): Promise<Map<string, 
 
 /** What a query cost differs from one time to the next. */
 function withoutStatistics(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value), (name, each: unknown) => (name === "stats" ? undefined : each));
+  return JSON.parse(JSON.stringify(value), (name, each: unknown) =>
+    name === "stats" || name === "inspectedBytes" ? undefined : each,
+  );
 }
 
 /** What an operator can list. */
