@@ -1,6 +1,6 @@
 /** The link with which a person signs in to the web console with a code. */
-import { isIP } from "node:net";
-import { hostname } from "node:os";
+import { BlockList, isIP } from "node:net";
+import { hostname, networkInterfaces } from "node:os";
 import type { RequestOrigin } from "../http/request-origin.ts";
 
 /** Addresses of this server, for links to its console. */
@@ -30,5 +30,26 @@ function requestedAddress({ secure, host, isReported }: RequestOrigin): string |
 function isOwnName(name: string): boolean {
   const own = hostname().toLowerCase();
   const isLocal = name === "localhost" || name.endsWith(".localhost") || name === own || name === `${own}.local`;
-  return isLocal || isIP(name.replaceAll(/^\[|\]$/g, "")) !== 0;
+  return isLocal || isNearAddress(name.replaceAll(/^\[|\]$/g, ""));
+}
+
+/** Addresses that nobody far away can have: of loopback and of private networks, such as a container's host. */
+const privateNetworks = new BlockList();
+for (const [network, prefix] of [
+  ["127.0.0.0", 8],
+  ["10.0.0.0", 8],
+  ["172.16.0.0", 12],
+  ["192.168.0.0", 16],
+  ["169.254.0.0", 16],
+] as const)
+  privateNetworks.addSubnet(network, prefix, "ipv4");
+privateNetworks.addAddress("::1", "ipv6");
+privateNetworks.addSubnet("fc00::", 7, "ipv6");
+privateNetworks.addSubnet("fe80::", 10, "ipv6");
+
+function isNearAddress(address: string): boolean {
+  const version = isIP(address);
+  if (version === 0) return false;
+  if (privateNetworks.check(address, version === 6 ? "ipv6" : "ipv4")) return true;
+  return Object.values(networkInterfaces()).some((each) => each?.some((own) => own.address === address) === true);
 }

@@ -377,10 +377,21 @@ onEachDatabase("sessions", ({ open, location }) => {
       "localhost/evil",
       "[::1",
       "localhost.evil.example",
+      "203.0.113.7",
+      "203.0.113.7:4141",
+      "[2001:db8::7]:4141",
     ])
       assert.equal(await linkOf({ host }), "http://127.0.0.1:4141");
     assert.equal(await linkOf({ host: "evil.example" }, "https://sounding.example/"), "https://sounding.example");
-    for (const host of ["localhost:9", "10.1.2.3", "[::1]:4141", "a.localhost", hostname()])
+    for (const host of [
+      "localhost:9",
+      "10.1.2.3",
+      "192.168.0.4:80",
+      "[::1]:4141",
+      "[fd00::1]",
+      "a.localhost",
+      hostname(),
+    ])
       assert.equal(await linkOf({ host }), `http://${host}`);
     const forwarded = { "x-forwarded-host": "sounding.example", "x-forwarded-proto": "https" };
     assert.equal(await linkOf(forwarded), "https://sounding.example");
