@@ -386,7 +386,7 @@ onEachDatabase("sessions", ({ open, location }) => {
     for (const host of [
       "localhost:9",
       "10.1.2.3",
-      "192.168.0.4:80",
+      "192.168.0.4:8080",
       "[::1]:4141",
       "[fd00::1]",
       "a.localhost",
