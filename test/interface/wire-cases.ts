@@ -19,6 +19,7 @@ const endpoints = [
   "GET /v1/responses/{response_id}/input_items",
   "POST /v1/responses/{response_id}/cancel",
   "POST /v1/embeddings",
+  "POST /v1/moderations",
   "POST /v1/messages",
   "POST /v1/messages/count_tokens",
   "POST /v1/audio/speech",

@@ -53,6 +53,7 @@ import { lokiPushRoutes } from "./telemetry/loki-push/routes.ts";
 import { createGrpcServer } from "./telemetry/otlp/grpc-server.ts";
 import { sampleRoutes } from "./telemetry/samples/routes.ts";
 import { embeddingRoutes } from "./embeddings/routes.ts";
+import { moderationRoutes } from "./moderations/routes.ts";
 import { createOtlp } from "./telemetry/otlp/otlp.ts";
 import { remoteWriteRoutes } from "./telemetry/remote-write/routes.ts";
 import { createCallTelemetry, noCallTelemetry } from "./telemetry/calls/call-telemetry.ts";
@@ -210,6 +211,7 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
           new StoredResponses(control, { retentionDays: config.storage.response_retention_days, logger }),
         ),
         ...audio.routes,
+        ...moderationRoutes({ moderatorFor: (scope, name) => guardrails.moderatorFor(scope, name), limiter }),
         ...embeddingRoutes({
           resolveModel: (scope, modelId) => registry.embeddings(modelId, scope.key),
           limiter,

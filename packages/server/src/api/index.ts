@@ -35,6 +35,7 @@ import {
 } from "./responses.ts";
 import { createSpeech, listVoices } from "./speech.ts";
 import { tempoOperations } from "./tempo.ts";
+import { createModeration } from "./moderations.ts";
 import { createEmbeddings } from "./embeddings.ts";
 import { createTranscription } from "./transcription.ts";
 import { getDocs, getDocsScript, getHealth, getMetrics, getOpenApi, getReadiness, getServer } from "./status.ts";
@@ -54,6 +55,7 @@ export const operations: readonly Operation[] = [
   listVoices,
   createTranscription,
   createEmbeddings,
+  createModeration,
   listModels,
   getModel,
   queryLogs,

@@ -1,5 +1,6 @@
 /** Creates the configured guardrails and selects those that apply to a call. docs/adr/0019-guardrails.md */
 import type { GuardrailSettings, ModerationGuardrailSettings } from "../config/guardrails.ts";
+import { AppError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { matchesName } from "../routing/model-access.ts";
 import type { Scope } from "../tenant.ts";
@@ -11,13 +12,26 @@ import { createRulesChecker } from "./rules-checker.ts";
 export interface Guardrails {
   /** The guard of a call; undefined where nothing is checked. */
   forCall(scope: Scope, modelId: string): ChatGuard | undefined;
+  /**
+   * The moderation endpoint with this name or model, else the first one, of those that apply to the caller.
+   * @throws AppError model_not_found if there is none
+   */
+  moderatorFor(scope: Scope, name: string | undefined): Moderator;
   /** Puts other guardrails in force. Running calls keep theirs. */
   reload(settings: Readonly<Record<string, GuardrailSettings>>): void;
   close(): Promise<void>;
 }
 
+/** A configured moderation endpoint. */
+export interface Moderator extends Pick<ModerationClient, "classify"> {
+  readonly name: string;
+  readonly model: string | undefined;
+}
+
 interface Guardrail extends AppliedGuardrail {
   readonly settings: GuardrailSettings;
+  /** Of a guardrail that asks an endpoint. */
+  readonly moderator: Moderator | undefined;
 }
 
 export interface GuardrailsParts {
@@ -43,12 +57,17 @@ export function createGuardrails(
       kept.set(identity, client);
       return client;
     };
+    const checkerOf = (name: string, each: GuardrailSettings): Pick<Guardrail, "checker" | "moderator"> => {
+      if (each.type === "rules") return { checker: createRulesChecker(name, each), moderator: undefined };
+      const client = clientOf(name, each);
+      return {
+        checker: createModerationChecker({ name, settings: each, client, logger }),
+        moderator: { name, model: each.model, classify: (...input) => client.classify(...input) },
+      };
+    };
     const built = Object.entries(next).map(([name, each]) => ({
       settings: each,
-      checker:
-        each.type === "rules"
-          ? createRulesChecker(name, each)
-          : createModerationChecker({ name, settings: each, client: clientOf(name, each), logger }),
+      ...checkerOf(name, each),
       checksInput: each.check.includes("input"),
       checksOutput: each.check.includes("output"),
       roles: each.roles,
@@ -65,6 +84,19 @@ export function createGuardrails(
       const applied = all.filter(({ settings: each }) => applies(each, scope, models));
       return applied.length === 0 ? undefined : new ChatGuard(applied);
     },
+    moderatorFor(scope, name) {
+      const own = all.filter(({ settings: each }) => isFor(each, scope));
+      const moderators = own.flatMap(({ moderator }) => moderator ?? []);
+      const found =
+        name === undefined ? moderators[0] : moderators.find((each) => [each.name, each.model].includes(name));
+      if (found !== undefined) return found;
+      const known = moderators.map((each) => JSON.stringify(each.model ?? each.name)).join(", ");
+      const message =
+        known === ""
+          ? "No moderation endpoint is configured for the caller: add a guardrail of type moderation."
+          : `model is ${JSON.stringify(name)}; expected one of ${known}.`;
+      throw new AppError("model_not_found", message, { param: "model" });
+    },
     reload(next) {
       all = build(next);
     },
@@ -74,17 +106,13 @@ export function createGuardrails(
   };
 }
 
-function applies(
-  { models, organizations, projects }: GuardrailSettings,
-  scope: Scope,
-  asked: readonly string[],
-): boolean {
+function applies(settings: GuardrailSettings, scope: Scope, asked: readonly string[]): boolean {
+  return isNamed(settings.models, asked) && isFor(settings, scope);
+}
+
+function isFor({ organizations, projects }: GuardrailSettings, scope: Scope): boolean {
   const { organizationId, organizationName } = scope.key;
-  return (
-    isNamed(models, asked) &&
-    isNamed(organizations, [organizationId, organizationName]) &&
-    isNamed(projects, [scope.projectName])
-  );
+  return isNamed(organizations, [organizationId, organizationName]) && isNamed(projects, [scope.projectName]);
 }
 
 function isNamed(patterns: readonly string[] | undefined, names: readonly string[]): boolean {

@@ -6,7 +6,7 @@ import type { Logger } from "../logger.ts";
 import { requestJson } from "../engines/upstream-http/request-json.ts";
 import { ConnectionPool } from "../engines/upstream-http/connection-pool.ts";
 import { splitBaseUrl } from "../engines/upstream-http/base-url.ts";
-import { isObject } from "../json-object.ts";
+import { isObject, type JsonObject } from "../json-object.ts";
 
 /** The endpoint's result for a text in one category, including its subcategories. */
 export interface CategoryScore {
@@ -22,6 +22,11 @@ export interface ModerationClient {
    * @throws AppError upstream_failed, upstream_timeout, overloaded, client_closed
    */
   judge(texts: readonly string[], signal: AbortSignal): Promise<readonly (readonly CategoryScore[])[]>;
+  /**
+   * The endpoint's own answer, with one result for each input.
+   * @throws AppError as `judge`, and invalid_request for what the endpoint refuses
+   */
+  classify(input: unknown, count: number, signal: AbortSignal): Promise<JsonObject>;
   /** No new calls will come. Running calls may still send requests; connections are closed whenever there are none. */
   retire(): void;
   close(): Promise<void>;
@@ -72,25 +77,32 @@ export function createModerationClient(
     "application/json",
     ...(key === undefined ? [] : ["authorization", `Bearer ${key}`]),
   ];
+  const ask = async (input: unknown, signal: AbortSignal): Promise<unknown> => {
+    const body = Buffer.from(JSON.stringify({ ...(model === undefined ? {} : { model }), input }));
+    asking += 1;
+    try {
+      const request = {
+        method: "POST",
+        path,
+        headers,
+        body: { pieces: [body], byteLength: body.length },
+        signal,
+        limits,
+        isStream: false,
+      } as const;
+      return await requestJson(pool, request, maxAnswerBytes);
+    } finally {
+      asking -= 1;
+      closeIfIdle();
+    }
+  };
   return {
-    async judge(texts, signal) {
-      const body = Buffer.from(JSON.stringify({ ...(model === undefined ? {} : { model }), input: texts }));
-      asking += 1;
-      try {
-        const request = {
-          method: "POST",
-          path,
-          headers,
-          body: { pieces: [body], byteLength: body.length },
-          signal,
-          limits,
-          isStream: false,
-        } as const;
-        return readJudgements(await requestJson(pool, request, maxAnswerBytes), texts.length);
-      } finally {
-        asking -= 1;
-        closeIfIdle();
-      }
+    judge: async (texts, signal) => readJudgements(await ask(texts, signal), texts.length),
+    async classify(input, count, signal) {
+      const answer = await ask(input, signal);
+      if (!isObject(answer)) throw noJudgement("is not an object");
+      readJudgements(answer, count);
+      return answer;
     },
     retire() {
       isRetired = true;

@@ -9,7 +9,7 @@ const otherApis: readonly (readonly [RegExp, string])[] = [
   [/^\/model\/[^/]+\/(?:invoke|converse)/, "Amazon Bedrock's API"],
   [/^(?:\/v1)?\/messages\/batches(?:\/|$)/, "Anthropic's batches"],
   [
-    /^(?:\/v1)?\/(?:completions|conversations|moderations|images\/\w+|files|batches|fine_tuning\/jobs|assistants|threads)(?:\/|$)/,
+    /^(?:\/v1)?\/(?:completions|conversations|images\/\w+|files|batches|fine_tuning\/jobs|assistants|threads)(?:\/|$)/,
     "this part of OpenAI's API",
   ],
 ];
