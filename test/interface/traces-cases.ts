@@ -3,6 +3,9 @@ import assert from "node:assert/strict";
 import type { InterfaceCase } from "./interface-case.ts";
 import { isRefusal, lines, vector } from "./telemetry-answers.ts";
 
+const uncached = { cacheReadTokens: 0, cacheWriteTokens: 0 };
+const noneCached = { cache_read_tokens: 0, cache_write_tokens: 0 };
+
 export const tracesCases: readonly InterfaceCase[] = [
   {
     name: "a trace result has traces, batches with a resource and scopes, and all spans in one list",
@@ -45,8 +48,8 @@ export const tracesCases: readonly InterfaceCase[] = [
           errorCount: 1,
           status: "unset",
           models: [
-            { model: "large", calls: 1, inputTokens: 100, outputTokens: 20 },
-            { model: "small", calls: 1, inputTokens: 0, outputTokens: 0 },
+            { model: "large", calls: 1, inputTokens: 100, outputTokens: 20, ...uncached },
+            { model: "small", calls: 1, inputTokens: 0, outputTokens: 0, ...uncached },
           ],
           cost: 0.00018,
         });
@@ -238,6 +241,7 @@ export const tracesCases: readonly InterfaceCase[] = [
           errors: 1,
           input_tokens: 100,
           output_tokens: 20,
+          ...noneCached,
           cost: 0.00018,
           projects: ["desk"],
           services: ["desk"],
