@@ -1,7 +1,7 @@
 /** What tokens cost, with and without configured prices of cached ones. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import fc from "fast-check";
+import { assert as check, double, integer, property, record } from "fast-check";
 import { costOfTokens, resolveTokenPrices } from "./token-prices.ts";
 
 const close = (actual: number, expected: number): void =>
@@ -40,12 +40,12 @@ describe("the cost of tokens", () => {
   });
 
   test("is never negative, never more without a cache than with a dearer one, and the sum of its parts", () => {
-    const count = fc.integer({ min: 0, max: 10_000_000 });
-    const amount = fc.double({ min: 0, max: 1_000, noNaN: true });
-    const usages = fc.record({ plain: count, cacheReadTokens: count, cacheWriteTokens: count, outputTokens: count });
-    const prices = fc.record({ input: amount, output: amount, cacheRead: amount, cacheWrite: amount });
-    fc.assert(
-      fc.property(usages, prices, ({ plain, ...usage }, price) => {
+    const count = integer({ min: 0, max: 10_000_000 });
+    const amount = double({ min: 0, max: 1_000, noNaN: true });
+    const usages = record({ plain: count, cacheReadTokens: count, cacheWriteTokens: count, outputTokens: count });
+    const prices = record({ input: amount, output: amount, cacheRead: amount, cacheWrite: amount });
+    check(
+      property(usages, prices, ({ plain, ...usage }, price) => {
         const inputTokens = plain + usage.cacheReadTokens + usage.cacheWriteTokens;
         const cost = costOfTokens({ ...usage, inputTokens }, price);
         const parts =
