@@ -208,7 +208,7 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
         ...messageRoutes(chatParts),
         ...responseRoutes(
           chatParts,
-          new StoredResponses(control, { retentionDays: config.storage.response_retention_days, logger }),
+          closeAtEnd(new StoredResponses(control, { retentionDays: config.storage.response_retention_days, logger })),
         ),
         ...audio.routes,
         ...moderationRoutes({ moderatorFor: (scope, name) => guardrails.moderatorFor(scope, name), limiter }),

@@ -8,6 +8,8 @@ import { removeResponse, ResponseWriter, type MostStored, type ResponseOwner as 
 import { nowSeconds } from "./row-values.ts";
 
 const daySeconds = 86_400;
+/** How often expired responses are deleted where no new one is stored, which does it too. */
+const sweepIntervalMs = 3_600_000;
 export const largestStoredResponse = inputLimit({
   area: "Chat completions",
   bounds: "A stored response with its input",
@@ -68,6 +70,7 @@ export class StoredResponses {
   readonly #control: ControlDatabase;
   readonly #retentionDays: number;
   readonly #writer: ResponseWriter;
+  readonly #sweeping: NodeJS.Timeout;
 
   constructor(control: ControlDatabase, { retentionDays, logger, most }: StoredResponseOptions) {
     this.#control = control;
@@ -76,6 +79,21 @@ export class StoredResponses {
       logger,
       most: most ?? { bytes: mostBytes, responses: mostResponses },
     });
+    const sweep = (): void => {
+      this.removeExpired().catch((error: unknown) => logger.warn({ error }, "expired responses could not be deleted"));
+    };
+    this.#sweeping = setInterval(sweep, sweepIntervalMs).unref();
+  }
+
+  async removeExpired(): Promise<void> {
+    await this.#control.write((transaction) =>
+      transaction.deleteFrom("responses").where("expires_at", "<=", nowSeconds()).execute(),
+    );
+  }
+
+  close(): Promise<void> {
+    clearInterval(this.#sweeping);
+    return Promise.resolve();
   }
 
   get isEnabled(): boolean {

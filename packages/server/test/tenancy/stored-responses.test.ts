@@ -121,6 +121,9 @@ onEachDatabase("stored responses", ({ open }) => {
       rows.map(({ id }) => id),
       ["r2"],
     );
+    await control.write((transaction) => transaction.updateTable("responses").set({ expires_at: 1 }).execute());
+    await stored.removeExpired();
+    assert.deepEqual(await control.read((database) => database.selectFrom("responses").select("id").execute()), []);
   });
 
   for (const [what, most] of [
