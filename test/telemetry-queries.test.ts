@@ -429,8 +429,8 @@ describe("a query of traces", { timeout: 120_000 }, () => {
         status: "error",
         durationNanos: "900000",
         models: [
-          { model: "large", calls: 2, inputTokens: 1500, outputTokens: 150 },
-          { model: "unpriced", calls: 1, inputTokens: 7, outputTokens: 0 },
+          { model: "large", calls: 2, inputTokens: 1500, outputTokens: 150, cacheReadTokens: 0, cacheWriteTokens: 0 },
+          { model: "unpriced", calls: 1, inputTokens: 7, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
         ],
         cost: (1500 * 2 + 150 * 10) / 1e6,
       });
