@@ -2,7 +2,7 @@
  * Keeps in a tool call's ID what an engine needs back with the call, such as Gemini's signature of its thoughts: clients return
  * the ID unchanged, and nothing else. https://ai.google.dev/gemini-api/docs/thought-signatures
  */
-import { isObject, type JsonObject } from "../json-object.ts";
+import { isObject, parseObject, type JsonObject } from "../json-object.ts";
 
 const separator = "__sounding_";
 
@@ -17,14 +17,6 @@ export function toToolUseId(call: { readonly id: string }): string {
 export function readToolUseId(id: string): { readonly id: string; readonly extra: JsonObject | undefined } {
   const at = id.indexOf(separator);
   if (at === -1) return { id, extra: undefined };
-  const extra = parse(Buffer.from(id.slice(at + separator.length), "base64url").toString());
-  return isObject(extra) ? { id: id.slice(0, at), extra } : { id, extra: undefined };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const extra = parseObject(Buffer.from(id.slice(at + separator.length), "base64url").toString());
+  return extra === undefined ? { id, extra } : { id: id.slice(0, at), extra };
 }

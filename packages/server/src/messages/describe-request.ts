@@ -1,7 +1,7 @@
 /** What a chat request can say of a request that is passed through, for limits and telemetry. */
 import type { ChatRequest } from "../api/chat-request.ts";
 import type { MessageRequest } from "../api/messages-request.ts";
-import { isObject, nonEmptyText } from "../json-object.ts";
+import { nonEmptyText, parseObject } from "../json-object.ts";
 import { toChatMessages } from "./to-chat-messages.ts";
 import { describeParameters } from "./to-chat-request.ts";
 import { leaveOut } from "../chat/untranslatable.ts";
@@ -39,17 +39,9 @@ function describedParameters(request: MessageRequest): Omit<ChatRequest, "messag
 /** Claude Code's `user_id` is JSON with its device, account and session. */
 function callerOf(userId: string | null | undefined): { user?: string; metadata?: { session_id: string } } {
   if (userId == null) return {};
-  const parts = userId.startsWith("{") ? parse(userId) : undefined;
-  if (!isObject(parts)) return { user: userId };
+  const parts = userId.startsWith("{") ? parseObject(userId) : undefined;
+  if (parts === undefined) return { user: userId };
   const user = nonEmptyText(parts["account_uuid"]) ?? nonEmptyText(parts["device_id"]) ?? userId;
   const session = nonEmptyText(parts["session_id"]);
   return session === undefined ? { user } : { user, metadata: { session_id: session } };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -4,7 +4,7 @@ import type { WireFormat } from "../chat/wire.ts";
 import type { WireEvent } from "../engines/wire.ts";
 import { embeddedError } from "../engines/upstream-http/upstream-error.ts";
 import { AppError } from "../errors.ts";
-import { isObject } from "../json-object.ts";
+import { isObject, parseObject } from "../json-object.ts";
 import { describeRequest } from "./describe-request.ts";
 import { fromChunks } from "./from-chunks.ts";
 import { fromCompletion } from "./from-completion.ts";
@@ -25,8 +25,8 @@ export const messagesWire: WireFormat<MessageRequest> = {
   isLast: ({ name, data }) => isOfType({ name, data }, "message_stop"),
   errorIn({ name, data }) {
     if (!isOfType({ name, data }, "error")) return undefined;
-    const event = parse(data);
-    const error = isObject(event) ? embeddedError(event) : undefined;
+    const event = parseObject(data);
+    const error = event === undefined ? undefined : embeddedError(event);
     return error ?? new AppError("upstream_failed", "The engine's stream failed, without saying why.");
   },
   errorEvent,
@@ -34,25 +34,12 @@ export const messagesWire: WireFormat<MessageRequest> = {
 
 /** An upstream may leave out the names: each is the type in the event's data. */
 function isOfType({ name, data }: WireEvent, type: string): boolean {
-  return name === undefined ? data.includes(`"${type}"`) && typeOf(data) === type : name === type;
-}
-
-function typeOf(data: string): unknown {
-  const event = parse(data);
-  return isObject(event) ? event["type"] : undefined;
+  return name === undefined ? data.includes(`"${type}"`) && parseObject(data)?.["type"] === type : name === type;
 }
 
 function withModel(event: WireEvent, modelId: string): WireEvent {
   if (!isOfType(event, "message_start")) return event;
-  const start = parse(event.data);
-  if (!isObject(start) || !isObject(start["message"])) return event;
+  const start = parseObject(event.data);
+  if (!isObject(start?.["message"])) return event;
   return { name: event.name, data: JSON.stringify({ ...start, message: { ...start["message"], model: modelId } }) };
-}
-
-function parse(data: string): unknown {
-  try {
-    return JSON.parse(data);
-  } catch {
-    return undefined;
-  }
 }

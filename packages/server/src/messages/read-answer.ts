@@ -1,7 +1,7 @@
 /** What the answers and events of upstreams that speak the Messages API say, for limits and telemetry. */
 import type { ChatCompletion, ChatCompletionChunk, ChatDelta, ChatUsage } from "../api/chat-answer.ts";
 import type { WireEvent } from "../engines/wire.ts";
-import { isObject, wholeNumber, type JsonObject } from "../json-object.ts";
+import { isObject, parseObject, textOf, wholeNumber, type JsonObject } from "../json-object.ts";
 import { toChatUsage } from "./message-usage.ts";
 import { toFinishReason } from "./stop-reason.ts";
 
@@ -63,8 +63,8 @@ export function createReader(): (event: WireEvent) => ChatCompletionChunk | unde
   };
   return ({ name, data }) => {
     if (name !== undefined && !readEvents.has(name)) return undefined;
-    const event: unknown = parse(data);
-    if (!isObject(event)) return undefined;
+    const event = parseObject(data);
+    if (event === undefined) return undefined;
     switch (event["type"]) {
       case "message_start": {
         const message = isObject(event["message"]) ? event["message"] : {};
@@ -108,20 +108,8 @@ function toDelta(delta: JsonObject, toolCall: number | undefined): ChatDelta | u
   }
 }
 
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
-}
-
 function withoutNull(counts: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(counts).filter(([, value]) => isObject(value) || wholeNumber(value) !== undefined),
   );
-}
-
-function parse(data: string): unknown {
-  try {
-    return JSON.parse(data);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,16 +1,6 @@
 /** Parses the events of upstreams that speak the Responses API. */
 import type { WireEvent } from "../engines/wire.ts";
-import { isObject, type JsonObject } from "../json-object.ts";
-
-/** Undefined for what is no event of the API, such as a ping. */
-export function parseEvent({ data }: WireEvent): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(data);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
+import { isObject, parseObject, type JsonObject } from "../json-object.ts";
 
 const responseEvents = new Set([
   "response.created",
@@ -28,7 +18,7 @@ export function parseResponseEvent(
   // Upstreams may leave out the names; deltas are not parsed for it.
   if (event.name === undefined ? !event.data.includes('"response":') : !responseEvents.has(event.name))
     return undefined;
-  const parsed = parseEvent(event);
+  const parsed = parseObject(event.data);
   const response = parsed?.["response"];
   const type = parsed?.["type"];
   if (parsed === undefined || typeof type !== "string" || !responseEvents.has(type) || !isObject(response))

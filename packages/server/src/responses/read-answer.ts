@@ -1,8 +1,7 @@
 /** What the answers and events of upstreams that speak the Responses API say, for limits and telemetry. */
 import type { ChatCompletion, ChatCompletionChunk, ChatDelta, ChatUsage, FinishReason } from "../api/chat-answer.ts";
 import type { WireEvent } from "../engines/wire.ts";
-import { isObject, type JsonObject } from "../json-object.ts";
-import { parseEvent } from "./parse-event.ts";
+import { isObject, parseObject, textOf, type JsonObject } from "../json-object.ts";
 import { toChatUsage } from "./response-usage.ts";
 
 export function readAnswer(answer: JsonObject): ChatCompletion {
@@ -72,8 +71,8 @@ export function createReader(): (event: WireEvent) => ChatCompletionChunk | unde
     choices: [{ index: 0, delta, finish_reason: reason }],
     ...(usage === undefined ? {} : { usage }),
   });
-  return (wireEvent) => {
-    const event = parseEvent(wireEvent);
+  return ({ data }) => {
+    const event = parseObject(data);
     const type = textOf(event?.["type"]);
     if (event === undefined) return undefined;
     const member = deltas[type];
@@ -101,8 +100,4 @@ export function createReader(): (event: WireEvent) => ChatCompletionChunk | unde
     const { response } = event;
     return chunk({}, toFinishReason(response, toolCalls.size > 0), toChatUsage(response["usage"]));
   };
-}
-
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }

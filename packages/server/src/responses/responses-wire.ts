@@ -4,10 +4,11 @@ import type { WireFormat } from "../chat/wire.ts";
 import type { WireEvent } from "../engines/wire.ts";
 import { embeddedError } from "../engines/upstream-http/upstream-error.ts";
 import { AppError, toErrorBody } from "../errors.ts";
+import { parseObject } from "../json-object.ts";
 import { describeRequest } from "./describe-request.ts";
 import { fromChunks } from "./from-chunks.ts";
 import { fromCompletion } from "./from-completion.ts";
-import { parseEvent, parseResponseEvent } from "./parse-event.ts";
+import { parseResponseEvent } from "./parse-event.ts";
 import { createReader, readAnswer } from "./read-answer.ts";
 import { toChatRequest } from "./to-chat-request.ts";
 
@@ -43,7 +44,7 @@ function errorIn(event: WireEvent): AppError | undefined {
   const failed = parseResponseEvent(event);
   if (failed?.type === "response.failed") return embeddedError(failed.response) ?? failedWithoutReason();
   if (event.name !== "error" && !(event.name === undefined && event.data.includes('"error"'))) return undefined;
-  const parsed = parseEvent(event);
+  const parsed = parseObject(event.data);
   if (parsed?.["type"] !== "error") return undefined;
   return embeddedError({ error: parsed["error"] ?? parsed }) ?? failedWithoutReason();
 }

@@ -6,7 +6,7 @@ import type { ChatRequest } from "../api/chat-request.ts";
 import type { ResponseRequest, ResponseTool } from "../api/responses-request.ts";
 import { toFunctionName } from "../chat/tool-names.ts";
 import { invalid, leaveOut, type Refuse } from "../chat/untranslatable.ts";
-import { isObject, nonEmptyText, type JsonObject } from "../json-object.ts";
+import { isObject, nonEmptyText, parseObject, type JsonObject } from "../json-object.ts";
 
 type ChatTool = NonNullable<ChatRequest["tools"]>[number];
 type ChatToolChoice = NonNullable<ChatRequest["tool_choice"]>;
@@ -151,13 +151,8 @@ export function toolReader({ tools }: Pick<ResponseRequest, "tools">): (name: st
 
 /** The text that a model gave to a custom tool; its arguments if they are not what was asked for. */
 export function readCustomInput(text: string): string {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (isObject(value) && typeof value["input"] === "string") return value["input"];
-  } catch {
-    // The model wrote the input itself.
-  }
-  return text;
+  const input = parseObject(text)?.["input"];
+  return typeof input === "string" ? input : text;
 }
 
 export function writeCustomInput(input: string): string {

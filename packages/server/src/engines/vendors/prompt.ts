@@ -11,7 +11,7 @@ import { AppError } from "../../errors.ts";
 import { cacheOptions, refuseUnknownMembers, toPart, type PartContext } from "./content-part.ts";
 import { unsupported } from "./parameter-support.ts";
 import { readReasoning, readToolCallExtra } from "./reasoning.ts";
-import { isObject, type JsonObject } from "../../json-object.ts";
+import { isObject, parseObject, type JsonObject } from "../../json-object.ts";
 import type { Vendor } from "./vendor.ts";
 
 type ToolCall = NonNullable<ChatMessage["tool_calls"]>[number];
@@ -53,12 +53,8 @@ function toText(message: ChatMessage, context: PartContext): LanguageModelV4Text
 function parseArguments(call: ToolCall, path: string): JsonObject {
   const text = call.function.arguments;
   if (text.trim() === "") return {};
-  try {
-    const value: unknown = JSON.parse(text);
-    if (isObject(value)) return value;
-  } catch {
-    // The error below reports it.
-  }
+  const value = parseObject(text);
+  if (value !== undefined) return value;
   const param = `${path}.function.arguments`;
   throw new AppError("invalid_request", `${param} must be a JSON object encoded as text.`, { param });
 }

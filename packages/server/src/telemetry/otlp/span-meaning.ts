@@ -3,7 +3,7 @@
  * lists the rules.
  */
 import { agentOperation, inferenceOperations, workflowOperation } from "../../store/span-operations.ts";
-import { isObject } from "../../json-object.ts";
+import { isObject, parseObject } from "../../json-object.ts";
 import { spanAttributePositions as position } from "../rows/known-attributes.ts";
 import type { AttributeFinder } from "./attribute-finder.ts";
 
@@ -115,11 +115,5 @@ function memberOf(value: unknown, name: string): unknown {
 }
 
 function objectOf(text: string): Readonly<Record<string, unknown>> | undefined {
-  if (!text.startsWith("{") || text.length > longestJson) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  return text.startsWith("{") && text.length <= longestJson ? parseObject(text) : undefined;
 }
