@@ -21,17 +21,24 @@ import { observeChunk } from "./chunks.ts";
 import { complete } from "./complete.ts";
 import { prepareChat } from "./prepare.ts";
 import { PreparedCall } from "./prepared-call.ts";
+import { toWireCall } from "./wire-call.ts";
 import type { WireFormat, WireRequest } from "./wire.ts";
 
-export type WireInput<Request> = Pick<
+export type ReceivedCall<Request> = Pick<
   RouteInput<Request>,
   "body" | "bytes" | CallerFields | "signal" | "cancellation" | "note"
-> & {
+>;
+
+/** What is sent instead of what was received. */
+export interface SentCall<Request> {
+  readonly body?: Request;
   /** Top-level members in which `body` differs from `bytes`; undefined: removed. */
   readonly changes?: Readonly<Record<string, unknown>>;
   /** The engine that must take the call as it is, because it knows what the request refers to. */
   readonly engine?: string | undefined;
-};
+}
+
+type WireInput<Request> = ReceivedCall<Request> & SentCall<Request>;
 
 /** What served a call. */
 export interface WireTarget {
@@ -46,7 +53,8 @@ export type WireAnswer =
 
 /** @param onTarget called before the answer, or the first event, is returned */
 export type ServeWire<Request> = (
-  input: WireInput<Request>,
+  received: ReceivedCall<Request>,
+  sent: SentCall<Request>,
   onTarget?: (target: WireTarget) => void,
 ) => Promise<WireAnswer & { readonly headers: ResponseHeaders }>;
 
@@ -54,7 +62,10 @@ export function createWire<Request extends WireRequest>(
   format: WireFormat<Request>,
   parts: ChatParts<RoutedChat>,
 ): ServeWire<Request> {
-  return async (input, onTarget) => {
+  return async (received, sent, onTarget) => {
+    const { bytes, scope, headers: requestHeaders, requestId, clientAddress, signal, cancellation } = received;
+    const caller = { scope, headers: requestHeaders, requestId, clientAddress, note: received.note.bind(received) };
+    const input: WireInput<Request> = { ...caller, body: received.body, bytes, signal, cancellation, ...sent };
     const { body } = input;
     const described = { ...input, body: format.describe(body) };
     const guards = parts.guardFor(input.scope, body.model) !== undefined;
@@ -187,22 +198,8 @@ class RoutedWireCall<Request extends WireRequest> {
 
   get #wireCall(): WireCall {
     const { format, input } = this.#routed;
-    const { bytes, changes = {}, signal, cancellation, requestId, scope } = input;
-    const headers: Record<string, string> = {};
-    for (const name of format.forwardedHeaders) {
-      const value = input.headers[name];
-      if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(",") : value;
-    }
-    return (this.#native ??= {
-      request: input.body as WireRequest & JsonObject,
-      bytes,
-      changes,
-      headers,
-      signal,
-      cancellation,
-      requestId,
-      fairnessKey: scope.organizationId,
-    });
+    const { body, changes = {} } = input;
+    return (this.#native ??= toWireCall(format, input, { request: body as WireRequest & JsonObject, changes }));
   }
 }
 
@@ -286,9 +283,9 @@ function once<T>(make: () => T): () => T {
 }
 
 /** The route's response. */
-export function toResponse<Request extends WireRequest>(
+export function toResponse(
   answer: WireAnswer & { readonly headers: ResponseHeaders },
-  { errorEvent }: WireFormat<Request>,
+  { errorEvent }: Pick<WireFormat<never>, "errorEvent">,
 ): RouteResponse {
   const { headers } = answer;
   return answer.kind === "answer"

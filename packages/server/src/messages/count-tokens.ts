@@ -1,7 +1,7 @@
 /** Counts the tokens of a request: exactly where the upstream can, as an estimate elsewhere. */
 import type { TokenCountRequest } from "../api/messages-request.ts";
 import type { ChatParts } from "../chat/admit-chat.ts";
-import type { WireCall } from "../engines/wire.ts";
+import { toWireCall } from "../chat/wire-call.ts";
 import { AppError } from "../errors.ts";
 import type { ResponseHeaders, RouteInput } from "../http/route.ts";
 import { wholeNumber, type JsonObject } from "../json-object.ts";
@@ -60,7 +60,9 @@ async function askFor(
   input: CountInput,
 ): Promise<JsonObject | undefined> {
   try {
-    return await native.ask("count_tokens", toWireCall(input));
+    const { body, bytes } = input;
+    const sent = { request: body, changes: withoutForeignThinking(body, bytes) };
+    return await native.ask("count_tokens", toWireCall(messagesWire, input, sent));
   } catch (error) {
     const isAbsent =
       error instanceof AppError && error.upstreamStatus === absentStatus && error.code !== "model_not_found";
@@ -76,22 +78,4 @@ function readCount(answer: JsonObject | undefined): number | undefined {
   const tokens = wholeNumber(answer["input_tokens"]);
   if (tokens === undefined) throw new AppError("upstream_failed", "The engine did not say how many tokens there are.");
   return tokens;
-}
-
-function toWireCall({ body, bytes, headers, signal, cancellation, requestId, scope }: CountInput): WireCall {
-  const forwarded: Record<string, string> = {};
-  for (const name of messagesWire.forwardedHeaders) {
-    const value = headers[name];
-    if (value !== undefined) forwarded[name] = Array.isArray(value) ? value.join(",") : value;
-  }
-  return {
-    request: body,
-    bytes,
-    changes: withoutForeignThinking(body, bytes),
-    headers: forwarded,
-    signal,
-    cancellation,
-    requestId,
-    fairnessKey: scope.organizationId,
-  };
 }

@@ -16,11 +16,8 @@ export function messageRoutes(parts: ChatParts<RoutedChat>): Route[] {
     route(
       createMessage,
       async (input) => {
-        const { body, bytes, scope, headers, requestId, clientAddress, signal, cancellation } = input;
-        const caller = { scope, headers, requestId, clientAddress, note: input.note.bind(input) };
-        const changes = withoutForeignThinking(body, bytes);
-        const answer = await serve({ ...caller, body, bytes, signal, cancellation, changes });
-        return toResponse({ ...answer, headers: { ...answer.headers, ...idHeader(requestId) } }, messagesWire);
+        const answer = await serve(input, { changes: withoutForeignThinking(input.body, input.bytes) });
+        return toResponse({ ...answer, headers: { ...answer.headers, ...idHeader(input.requestId) } }, messagesWire);
       },
       errorForm,
     ),

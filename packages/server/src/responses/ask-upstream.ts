@@ -1,6 +1,7 @@
 /** Operations that only an upstream which speaks the Responses API can do: counting tokens, compacting a conversation. */
 import type { ResponsePrompt } from "../api/responses-request.ts";
 import type { ChatParts } from "../chat/admit-chat.ts";
+import { toWireCall } from "../chat/wire-call.ts";
 import { AppError } from "../errors.ts";
 import type { ResponseHeaders, RouteInput } from "../http/route.ts";
 import type { JsonObject } from "../json-object.ts";
@@ -25,18 +26,14 @@ export function askUpstream(
   stored: StoredResponses,
 ): (operation: "input_tokens" | "compact", input: AskInput) => Promise<UpstreamAnswer> {
   return async (operation, input) => {
-    const { body, bytes, scope, signal, cancellation, requestId } = input;
+    const { body, scope, signal, cancellation } = input;
     input.note({ model: body.model });
     const model = parts.resolveModel(scope, body.model);
     // An upstream must not see what guardrails would redact.
     if (parts.guardFor(scope, body.model) !== undefined) throw notSupported(body.model, operation);
     const continued = await continueConversation(body, scope, stored);
-    const headers: Record<string, string> = {};
-    for (const name of responsesWire.forwardedHeaders) {
-      const value = input.headers[name];
-      if (typeof value === "string") headers[name] = value;
-    }
     const changes = withoutForeignReasoning(continued);
+    const call = toWireCall(responsesWire, input, { request: { ...continued.body }, changes });
     const admission = await parts.limiter.admit(scope, { estimatedTokens: 0 });
     let tokens = 0;
     try {
@@ -44,18 +41,7 @@ export function askUpstream(
         const native = target.wires?.responses;
         const isOther = continued.engine !== undefined && continued.engine !== engine;
         if (native === undefined || isOther) throw notSupported(body.model, operation);
-        const request: JsonObject = { ...continued.body };
-        const fairnessKey = scope.organizationId;
-        return native.ask(operation, {
-          request,
-          bytes,
-          changes,
-          headers,
-          signal,
-          cancellation,
-          requestId,
-          fairnessKey,
-        });
+        return native.ask(operation, call);
       });
       tokens = toChatUsage(value["usage"])?.total_tokens ?? 0;
       return { value, headers: admission.headers() };

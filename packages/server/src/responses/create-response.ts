@@ -1,11 +1,10 @@
 /** Generates a response, and stores it before the client learns its ID from the last event. */
 import type { ResponseRequest } from "../api/responses-request.ts";
 import type { ChatParts } from "../chat/admit-chat.ts";
-import { createWire, type ServeWire, type WireAnswer, type WireTarget } from "../chat/serve-wire.ts";
+import { createWire, type ReceivedCall, type ServeWire, type WireAnswer, type WireTarget } from "../chat/serve-wire.ts";
 import type { WireEvent } from "../engines/wire.ts";
 import { AppError, type ErrorCode } from "../errors.ts";
-import type { CallerFields } from "../http/caller.ts";
-import type { ResponseHeaders, RouteInput } from "../http/route.ts";
+import type { ResponseHeaders } from "../http/route.ts";
 import { isObject, type JsonObject } from "../json-object.ts";
 import type { RoutedChat } from "../routing/route-chat.ts";
 import { largestStoredResponse, type StoredResponses } from "../tenancy/stored-responses.ts";
@@ -13,17 +12,12 @@ import { continueConversation, withItemIds, withoutForeignReasoning, type Contin
 import { parseResponseEvent } from "./parse-event.ts";
 import { responsesWire } from "./responses-wire.ts";
 
-export type CreateInput = Pick<
-  RouteInput<ResponseRequest>,
-  "body" | "bytes" | CallerFields | "signal" | "cancellation" | "note"
->;
-
 export type CreatedResponse = WireAnswer & {
   readonly headers: ResponseHeaders;
   readonly errorEvent: (error: AppError, sequence: number) => WireEvent;
 };
 
-export type CreateResponse = (input: CreateInput) => Promise<CreatedResponse>;
+export type CreateResponse = (input: ReceivedCall<ResponseRequest>) => Promise<CreatedResponse>;
 
 export function createResponses(parts: ChatParts<RoutedChat>, stored: StoredResponses): CreateResponse {
   const serve: ServeWire<ResponseRequest> = createWire(responsesWire, parts);
@@ -33,17 +27,13 @@ export function createResponses(parts: ChatParts<RoutedChat>, stored: StoredResp
     const call = new ResponseCall(input, continued, stored);
     const { body, engine } = continued;
     const changes = { ...withoutForeignReasoning(continued), ...call.storeChange };
-    const answer = await serve({ ...callOf(input), body, changes, engine }, (target) => (call.target = target));
+    const answer = await serve(input, { body, changes, engine }, (target) => (call.target = target));
     const { headers } = answer;
     const errorEvent = (error: AppError, sequence: number): WireEvent => call.errorEvent(error, sequence);
     return answer.kind === "answer"
       ? { kind: "answer", answer: await call.finish(answer.answer), headers, errorEvent }
       : { kind: "events", events: call.events(answer.events), headers, errorEvent };
   };
-}
-
-function callOf({ bytes, scope, headers, requestId, clientAddress, signal, cancellation, note }: CreateInput) {
-  return { bytes, scope, headers, requestId, clientAddress, signal, cancellation, note };
 }
 
 /** What the server itself would have to do. @throws AppError unsupported_parameter */
@@ -61,7 +51,7 @@ function refuseOthers({ background, conversation }: ResponseRequest): void {
 
 class ResponseCall {
   target: WireTarget | undefined;
-  readonly #input: CreateInput;
+  readonly #input: ReceivedCall<ResponseRequest>;
   readonly #continued: Continued;
   readonly #stored: StoredResponses;
   readonly #isStored: boolean;
@@ -69,7 +59,7 @@ class ResponseCall {
   /** As the first event told it, for an event that tells a failure. */
   #begun: JsonObject = {};
 
-  constructor(input: CreateInput, continued: Continued, stored: StoredResponses) {
+  constructor(input: ReceivedCall<ResponseRequest>, continued: Continued, stored: StoredResponses) {
     this.#input = input;
     this.#continued = continued;
     this.#stored = stored;

@@ -9,6 +9,7 @@ import {
   listResponseItems,
 } from "../api/responses.ts";
 import type { ChatParts } from "../chat/admit-chat.ts";
+import { toResponse } from "../chat/serve-wire.ts";
 import { AppError } from "../errors.ts";
 import { route, type Route, type RouteInput } from "../http/route.ts";
 import type { RoutedChat } from "../routing/route-chat.ts";
@@ -28,12 +29,8 @@ export function responseRoutes(parts: ChatParts<RoutedChat>, stored: StoredRespo
   };
   return [
     route(createResponse, async (input) => {
-      const { body, bytes, scope, headers, requestId, clientAddress, signal, cancellation } = input;
-      const caller = { scope, headers, requestId, clientAddress, note: input.note.bind(input) };
-      const created = await create({ ...caller, body, bytes, signal, cancellation });
-      if (created.kind === "answer") return { kind: "json", value: created.answer, headers: created.headers };
-      const { events, errorEvent, headers: responseHeaders } = created;
-      return { kind: "named_events", events, errorEvent, headers: responseHeaders };
+      const created = await create(input);
+      return toResponse(created, created);
     }),
     route(countResponseTokens, async (input) => ({ kind: "json", ...(await ask("input_tokens", input)) })),
     route(compactResponse, async (input) => ({ kind: "json", ...(await ask("compact", input)) })),
