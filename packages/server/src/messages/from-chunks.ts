@@ -1,6 +1,7 @@
 /** The chunks of a chat completion as the events of a streamed message. */
 import type { ChatChunkChoice, ChatCompletionChunk, ChatDelta, ChatUsage, FinishReason } from "../api/chat-answer.ts";
 import type { MessageRequest } from "../api/messages-request.ts";
+import { translateChunks, type ChunkTranslation } from "../chat/translate-chunks.ts";
 import type { WireEvent } from "../engines/wire.ts";
 import { AppError } from "../errors.ts";
 import type { JsonObject } from "../json-object.ts";
@@ -25,8 +26,7 @@ export function toEvent(event: JsonObject & { readonly type: string }): WireEven
   return { name: event.type, data: JSON.stringify(event) };
 }
 
-/** One call's translation; what it has to send is in `events` until `take`. */
-class MessageStream {
+class MessageStream implements ChunkTranslation {
   readonly #request: MessageRequest;
   readonly #nameOf: (name: string) => string;
   readonly #blocks = new MessageBlocks((event) => this.#events.push(toEvent(event)));
@@ -60,7 +60,6 @@ class MessageStream {
     for (const choice of chunk.choices) if (choice.index === 0) this.#addChoice(choice);
   }
 
-  /** @throws AppError upstream_failed if there was no chunk */
   finish(): void {
     if (!this.#isBegun) throw new AppError("upstream_failed", "The engine's stream has no content.");
     this.#endText();
@@ -131,16 +130,9 @@ class MessageStream {
   }
 }
 
-/** The first event is yielded once the first chunk has arrived. Fails as the chunks do. */
-export async function* fromChunks(
+export function fromChunks(
   chunks: AsyncIterable<ChatCompletionChunk>,
   request: MessageRequest,
 ): AsyncGenerator<WireEvent, void, undefined> {
-  const stream = new MessageStream(request);
-  for await (const chunk of chunks) {
-    stream.add(chunk);
-    yield* stream.take();
-  }
-  stream.finish();
-  yield* stream.take();
+  return translateChunks(chunks, new MessageStream(request));
 }

@@ -1,5 +1,6 @@
 /** What the answers and events of upstreams that speak the Messages API say, for limits and telemetry. */
 import type { ChatCompletion, ChatCompletionChunk, ChatDelta, ChatUsage } from "../api/chat-answer.ts";
+import { headOf, toChunk, toCompletion } from "../chat/read-wire.ts";
 import type { WireEvent } from "../engines/wire.ts";
 import { isObject, parseObject, textOf, wholeNumber, type JsonObject } from "../json-object.ts";
 import { toChatUsage } from "./message-usage.ts";
@@ -11,26 +12,16 @@ export function readAnswer(answer: JsonObject): ChatCompletion {
     blocks.map((block) => (block["type"] === type ? textOf(block[member]) : "")).join("");
   const calls = blocks.filter(({ type }) => type === "tool_use");
   const reasoning = joined("thinking", "thinking");
-  const usage = toChatUsage(answer["usage"]);
-  return {
-    id: textOf(answer["id"]),
-    object: "chat.completion",
-    created: 0,
-    model: textOf(answer["model"]),
-    choices: [
-      {
-        index: 0,
-        message: {
-          role: "assistant",
-          content: joined("text", "text"),
-          ...(reasoning === "" ? {} : { reasoning_content: reasoning }),
-          ...(calls.length === 0 ? {} : { tool_calls: calls.map(toToolCall) }),
-        },
-        finish_reason: toFinishReason(answer["stop_reason"]),
-      },
-    ],
-    ...(usage === undefined ? {} : { usage }),
-  };
+  return toCompletion(headOf(answer), {
+    message: {
+      role: "assistant",
+      content: joined("text", "text"),
+      ...(reasoning === "" ? {} : { reasoning_content: reasoning }),
+      ...(calls.length === 0 ? {} : { tool_calls: calls.map(toToolCall) }),
+    },
+    finish_reason: toFinishReason(answer["stop_reason"]),
+    usage: toChatUsage(answer["usage"]),
+  });
 }
 
 function toToolCall({ id, input, name }: JsonObject) {
@@ -43,19 +34,12 @@ const readEvents = new Set(["message_start", "content_block_start", "content_blo
 
 /** Reads the events of one stream. */
 export function createReader(): (event: WireEvent) => ChatCompletionChunk | undefined {
-  let id = "";
-  let model = "";
+  let head = headOf({});
   let usage: JsonObject = {};
   /** Index of the tool call in a block. */
   const toolCalls = new Map<unknown, number>();
-  const chunk = (delta: ChatDelta, ending: { reason?: unknown; usage?: ChatUsage | undefined } = {}) => ({
-    id,
-    object: "chat.completion.chunk" as const,
-    created: 0,
-    model,
-    choices: [{ index: 0, delta, finish_reason: toFinishReason(ending.reason) }],
-    ...(ending.usage === undefined ? {} : { usage: ending.usage }),
-  });
+  const chunk = (delta: ChatDelta, ending: { reason?: unknown; usage?: ChatUsage | undefined } = {}) =>
+    toChunk(head, { delta, finish_reason: toFinishReason(ending.reason), usage: ending.usage });
   const addUsage = (counts: unknown): ChatUsage | undefined => {
     // Those of message_delta are of the whole message; it may leave out what message_start has.
     if (isObject(counts)) usage = { ...usage, ...withoutNull(counts) };
@@ -68,8 +52,7 @@ export function createReader(): (event: WireEvent) => ChatCompletionChunk | unde
     switch (event["type"]) {
       case "message_start": {
         const message = isObject(event["message"]) ? event["message"] : {};
-        id = textOf(message["id"]);
-        model = textOf(message["model"]);
+        head = headOf(message);
         return chunk({ role: "assistant" }, { usage: addUsage(message["usage"]) });
       }
       case "content_block_start": {

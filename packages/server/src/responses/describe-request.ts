@@ -1,21 +1,18 @@
-/** What a chat request can say of a request that is passed through, for limits and telemetry. */
+/** Describes a request of the Responses API as a chat request. */
 import type { ChatRequest } from "../api/chat-request.ts";
 import type { ResponseRequest } from "../api/responses-request.ts";
+import { describeWire } from "../chat/describe-wire.ts";
 import { leaveOut } from "../chat/untranslatable.ts";
 import { isObject, nonEmptyText } from "../json-object.ts";
 import { toChatMessages } from "./to-chat-messages.ts";
 import { describeParameters } from "./to-chat-request.ts";
 
 export function describeRequest(request: ResponseRequest): ChatRequest {
-  let messages: ChatRequest["messages"] | undefined;
-  return {
-    ...describedParameters(request),
-    ...metadataOf(request),
-    // Only telemetry that records content reads them, and a prompt may have megabytes.
-    get messages() {
-      return (messages ??= describedMessages(request));
-    },
-  };
+  return describeWire(request, {
+    messages: () => toChatMessages(request, leaveOut),
+    parameters: () => describeParameters(request, leaveOut),
+    others: metadataOf(request),
+  });
 }
 
 /** Codex names its session in a member of its own. */
@@ -23,21 +20,4 @@ function metadataOf({ metadata, client_metadata: client }: ResponseRequest & { r
   const session = isObject(client) ? nonEmptyText(client["session_id"]) : undefined;
   if (metadata == null && session === undefined) return {};
   return { metadata: { ...(session === undefined ? {} : { session_id: session }), ...metadata } };
-}
-
-/** A request that cannot be described is refused where it is translated, and by the upstream where it is not. */
-function describedMessages(request: ResponseRequest): ChatRequest["messages"] {
-  try {
-    return toChatMessages(request, leaveOut);
-  } catch {
-    return [];
-  }
-}
-
-function describedParameters(request: ResponseRequest): Omit<ChatRequest, "messages"> {
-  try {
-    return describeParameters(request, leaveOut);
-  } catch {
-    return { model: request.model, ...(request.stream == null ? {} : { stream: request.stream }) };
-  }
 }

@@ -1,6 +1,7 @@
 /** The chunks of a chat completion as the events of a streamed response. */
 import type { ChatCompletionChunk, ChatDelta, ChatUsage, FinishReason } from "../api/chat-answer.ts";
 import type { ResponseRequest } from "../api/responses-request.ts";
+import { translateChunks, type ChunkTranslation } from "../chat/translate-chunks.ts";
 import type { WireEvent } from "../engines/wire.ts";
 import { AppError } from "../errors.ts";
 import type { JsonObject } from "../json-object.ts";
@@ -11,8 +12,7 @@ import { toolReader, type ClientTool } from "./tools.ts";
 
 type ToolCallPiece = NonNullable<ChatDelta["tool_calls"]>[number];
 
-/** One call's translation; what it has to send is in `events` until `take`. */
-class ResponseStream {
+class ResponseStream implements ChunkTranslation {
   readonly #request: ResponseRequest;
   readonly #toolOf: (name: string) => ClientTool;
   readonly #outputs: OpenOutput[] = [];
@@ -47,7 +47,6 @@ class ResponseStream {
     }
   }
 
-  /** @throws AppError upstream_failed if there was no chunk */
   finish(): void {
     if (this.#response === undefined) throw new AppError("upstream_failed", "The engine's stream has no content.");
     // An answer without anything is an empty text.
@@ -113,16 +112,9 @@ class ResponseStream {
   }
 }
 
-/** The first event is yielded once the first chunk has arrived. Fails as the chunks do. */
-export async function* fromChunks(
+export function fromChunks(
   chunks: AsyncIterable<ChatCompletionChunk>,
   request: ResponseRequest,
 ): AsyncGenerator<WireEvent, void, undefined> {
-  const stream = new ResponseStream(request);
-  for await (const chunk of chunks) {
-    stream.add(chunk);
-    yield* stream.take();
-  }
-  stream.finish();
-  yield* stream.take();
+  return translateChunks(chunks, new ResponseStream(request));
 }

@@ -1,5 +1,6 @@
 /** What the answers and events of upstreams that speak the Responses API say, for limits and telemetry. */
 import type { ChatCompletion, ChatCompletionChunk, ChatDelta, ChatUsage, FinishReason } from "../api/chat-answer.ts";
+import { headOf, toChunk, toCompletion } from "../chat/read-wire.ts";
 import type { WireEvent } from "../engines/wire.ts";
 import { isObject, parseObject, textOf, type JsonObject } from "../json-object.ts";
 import { toChatUsage } from "./response-usage.ts";
@@ -11,26 +12,16 @@ export function readAnswer(answer: JsonObject): ChatCompletion {
     parts.map((part) => (part["type"] === type ? textOf(part[member]) : "")).join("");
   const calls = items.filter(isCall);
   const refusal = joined("refusal", "refusal");
-  const usage = toChatUsage(answer["usage"]);
-  return {
-    id: textOf(answer["id"]),
-    object: "chat.completion",
-    created: 0,
-    model: textOf(answer["model"]),
-    choices: [
-      {
-        index: 0,
-        message: {
-          role: "assistant",
-          content: joined("output_text", "text"),
-          ...(refusal === "" ? {} : { refusal }),
-          ...(calls.length === 0 ? {} : { tool_calls: calls.map(toToolCall) }),
-        },
-        finish_reason: toFinishReason(answer, calls.length > 0),
-      },
-    ],
-    ...(usage === undefined ? {} : { usage }),
-  };
+  return toCompletion(headOf(answer), {
+    message: {
+      role: "assistant",
+      content: joined("output_text", "text"),
+      ...(refusal === "" ? {} : { refusal }),
+      ...(calls.length === 0 ? {} : { tool_calls: calls.map(toToolCall) }),
+    },
+    finish_reason: toFinishReason(answer, calls.length > 0),
+    usage: toChatUsage(answer["usage"]),
+  });
 }
 
 function isCall({ type }: JsonObject): boolean {
@@ -59,18 +50,11 @@ const endings = new Set(["response.completed", "response.incomplete"]);
 
 /** Reads the events of one stream. */
 export function createReader(): (event: WireEvent) => ChatCompletionChunk | undefined {
-  let id = "";
-  let model = "";
+  let head = headOf({});
   /** Index of the tool call in an output. */
   const toolCalls = new Map<unknown, number>();
-  const chunk = (delta: ChatDelta, reason: FinishReason | null = null, usage?: ChatUsage): ChatCompletionChunk => ({
-    id,
-    object: "chat.completion.chunk",
-    created: 0,
-    model,
-    choices: [{ index: 0, delta, finish_reason: reason }],
-    ...(usage === undefined ? {} : { usage }),
-  });
+  const chunk = (delta: ChatDelta, reason: FinishReason | null = null, usage?: ChatUsage): ChatCompletionChunk =>
+    toChunk(head, { delta, finish_reason: reason, usage });
   return ({ data }) => {
     const event = parseObject(data);
     const type = textOf(event?.["type"]);
@@ -83,9 +67,7 @@ export function createReader(): (event: WireEvent) => ChatCompletionChunk | unde
       return chunk({ tool_calls: [{ index, function: { arguments: textOf(event["delta"]) } }] });
     }
     if (type === "response.created") {
-      const response = isObject(event["response"]) ? event["response"] : {};
-      id = textOf(response["id"]);
-      model = textOf(response["model"]);
+      head = headOf(isObject(event["response"]) ? event["response"] : {});
       return chunk({ role: "assistant" });
     }
     if (type === "response.output_item.added") {
