@@ -1,10 +1,7 @@
 /** Blocks of content as the parts of a chat message. */
-import type { ChatContentPart } from "../api/chat-request.ts";
-import type { TypeOf } from "../api/schema.ts";
+import type { ChatPart } from "../chat/chat-messages.ts";
 import { isObject, nonEmptyText, type JsonObject } from "../json-object.ts";
 import { invalid, type Refuse } from "../chat/untranslatable.ts";
-
-export type ChatPart = TypeOf<typeof ChatContentPart>;
 
 /** A block and where it is, for errors. */
 export interface PlacedBlock {
@@ -34,12 +31,6 @@ export function toChatParts({ block, path }: PlacedBlock, refuse: Refuse): ChatP
       refuse(`${path}.type`, `is ${JSON.stringify(block["type"])}`);
       return [mentioned(block)];
   }
-}
-
-/** One text, or parts. */
-export function toContent(parts: readonly ChatPart[]): string | ChatPart[] {
-  const [first] = parts;
-  return parts.length === 1 && first?.type === "text" && "text" in first ? first.text : [...parts];
 }
 
 export function textIn(block: JsonObject, name: string, path: string): string {

@@ -3,14 +3,15 @@
  * blocks are in conversations that began at another engine.
  */
 import type { MessageRequest } from "../api/messages-request.ts";
-import { isForeign, signaturePrefix } from "./kept-reasoning.ts";
+import { keptPrefix } from "../chat/kept-reasoning.ts";
+import { isForeign } from "./kept-reasoning.ts";
 
 /** Top-level members that change for an upstream that speaks the Messages API. */
 export function withoutForeignThinking(
   { messages }: Pick<MessageRequest, "messages">,
   bytes: Buffer,
 ): { readonly messages?: MessageRequest["messages"] } {
-  if (!bytes.includes(signaturePrefix)) return {};
+  if (!bytes.includes(keptPrefix)) return {};
   let found = false;
   const own = messages.flatMap((message) => {
     if (typeof message.content === "string" || !message.content.some(isForeign)) return [message];

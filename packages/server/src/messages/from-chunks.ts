@@ -1,6 +1,7 @@
 /** The chunks of a chat completion as the events of a streamed message. */
 import type { ChatChunkChoice, ChatCompletionChunk, ChatDelta, ChatUsage, FinishReason } from "../api/chat-answer.ts";
 import type { MessageRequest } from "../api/messages-request.ts";
+import { reasoningOf } from "../chat/kept-reasoning.ts";
 import { translateChunks, type ChunkTranslation } from "../chat/translate-chunks.ts";
 import type { WireEvent } from "../engines/wire.ts";
 import { AppError } from "../errors.ts";
@@ -11,7 +12,7 @@ import { MessageBlocks, type MessageBlock } from "./message-blocks.ts";
 import { toMessageUsage } from "./message-usage.ts";
 import { toStop } from "./stop-reason.ts";
 import { ThinkingStream } from "./thinking-stream.ts";
-import { hidesThinking, reasoningText, wantsThinking } from "./thinking-blocks.ts";
+import { hidesThinking, wantsThinking } from "./thinking-blocks.ts";
 import { toolNameReader } from "../chat/tool-names.ts";
 import { toToolUseId } from "../chat/tool-use-id.ts";
 
@@ -89,7 +90,7 @@ class MessageStream implements ChunkTranslation {
 
   #addChoice(choice: ChatChunkChoice): void {
     const { delta } = choice;
-    this.#length += (delta.content?.length ?? 0) + (reasoningText(delta)?.length ?? 0);
+    this.#length += (delta.content?.length ?? 0) + reasoningOf(delta).text.length;
     if (this.#thinking?.add(delta) === true) this.#endText(false);
     if (delta.content != null && delta.content !== "") this.#addText(delta.content);
     if (delta.refusal != null && delta.refusal !== "") {

@@ -1,10 +1,10 @@
 /** Turns the reasoning of a stream into thinking blocks, each with its signature at its end. */
+import { isNone, keepBesideText, reasoningOf } from "../chat/kept-reasoning.ts";
 import { AppError } from "../errors.ts";
 import { inputLimit } from "../input-limits.ts";
 import type { JsonObject } from "../json-object.ts";
-import { toHiddenSignature, toOwnBlock, toSignature } from "./kept-reasoning.ts";
+import { toHiddenSignature, toOwnBlock } from "./kept-reasoning.ts";
 import type { MessageBlock, MessageBlocks } from "./message-blocks.ts";
-import { reasoningDetails, reasoningText } from "./thinking-blocks.ts";
 
 const longestReasoning = inputLimit({
   area: "Chat completions",
@@ -32,17 +32,17 @@ export class ThinkingStream {
 
   /** @returns whether the delta has any reasoning */
   add(delta: JsonObject): boolean {
-    const text = reasoningText(delta);
-    const details = reasoningDetails(delta);
-    if (text !== undefined) this.#addText(text);
-    for (const detail of details) this.#addDetail(detail);
-    return text !== undefined || details.length > 0;
+    const reasoning = reasoningOf(delta);
+    if (reasoning.text !== "") this.#addText(reasoning.text);
+    for (const detail of reasoning.details) this.#addDetail(detail);
+    return !isNone(reasoning);
   }
 
   /** Something else follows. */
   end(): void {
     if (this.#block === undefined) return;
-    this.#sign((this.#isHidden ? toHiddenSignature : toSignature)(this.#text, this.#details));
+    const reasoning = { text: this.#text, details: this.#details };
+    this.#sign((this.#isHidden ? toHiddenSignature : keepBesideText)(reasoning));
   }
 
   #addText(thinking: string): void {

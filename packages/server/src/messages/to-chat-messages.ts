@@ -4,15 +4,21 @@
  */
 import type { ChatMessage } from "../api/chat-request.ts";
 import type { MessageParam, MessageRequest } from "../api/messages-request.ts";
+import {
+  createTurn,
+  separateAttachments,
+  toAssistantMessage,
+  toContent,
+  toToolCall,
+  toToolMessage,
+  type ChatPart,
+} from "../chat/chat-messages.ts";
 import type { JsonObject } from "../json-object.ts";
 import { withCacheHint } from "./cache-hints.ts";
-import { nestedParts, textIn, toChatParts, toContent, type ChatPart, type PlacedBlock } from "./content-blocks.ts";
-import { addThinking, type ChatReasoning, type ThinkingBlock } from "./kept-reasoning.ts";
+import { nestedParts, textIn, toChatParts, type PlacedBlock } from "./content-blocks.ts";
+import { addThinking, type ThinkingBlock } from "./kept-reasoning.ts";
 import { toFunctionName } from "../chat/tool-names.ts";
-import { readToolUseId } from "../chat/tool-use-id.ts";
 import type { Refuse } from "../chat/untranslatable.ts";
-
-type ToolCall = NonNullable<ChatMessage["tool_calls"]>[number];
 
 export function toChatMessages({ messages, system }: Pick<MessageRequest, "messages" | "system">, refuse: Refuse) {
   const all: ChatMessage[] = [];
@@ -62,21 +68,12 @@ function userMessages(blocks: readonly PlacedBlock[], refuse: Refuse): ChatMessa
   return messages.length === 0 ? [{ role: "user", content: "" }] : messages;
 }
 
-/** @param shown gets the images and files, which a tool's message cannot contain, each after its number in the text */
+/** @param shown gets what the result shows besides text */
 function toolMessage({ block, path }: PlacedBlock, shown: ChatPart[], refuse: Refuse): ChatMessage {
-  const parts: ChatPart[] = [];
-  for (const part of nestedParts({ content: block["content"], path: `${path}.content` }, refuse)) {
-    if (part.type === "text") {
-      parts.push(part);
-      continue;
-    }
-    const label: ChatPart = { type: "text", text: `[attachment ${shown.length / 2 + 1}]` };
-    parts.push(label);
-    shown.push(label, part);
-  }
+  const content = nestedParts({ content: block["content"], path: `${path}.content` }, refuse);
+  const parts = separateAttachments(content, shown);
   if (block["is_error"] === true) markAsError(parts);
-  const content = parts.length === 0 ? "" : toContent(parts);
-  return { role: "tool", tool_call_id: readToolUseId(textIn(block, "tool_use_id", path)).id, content };
+  return toToolMessage(textIn(block, "tool_use_id", path), parts);
 }
 
 /** Chat completions have no other way to say it. */
@@ -86,36 +83,23 @@ function markAsError(parts: ChatPart[]): void {
   parts.splice(0, text === "" ? 0 : 1, { type: "text", text: `Error:${text}` });
 }
 
-function toToolCall({ block, path }: PlacedBlock): ToolCall {
-  const { id, extra } = readToolUseId(textIn(block, "id", path));
-  const name = toFunctionName(textIn(block, "name", path));
-  const called = { name, arguments: JSON.stringify(block["input"] ?? {}) };
-  return { id, type: "function", function: called, ...(extra === undefined ? {} : { extra_content: extra }) };
-}
-
 function assistantMessage(blocks: readonly PlacedBlock[], refuse: Refuse): ChatMessage {
-  const parts: ChatPart[] = [];
-  const calls: ToolCall[] = [];
-  const reasoning: ChatReasoning = { content: "", details: [] };
+  const turn = createTurn();
   for (const { block, path } of blocks) {
     switch (block["type"]) {
-      case "tool_use":
-        calls.push(toToolCall({ block, path }));
+      case "tool_use": {
+        const id = textIn(block, "id", path);
+        const name = toFunctionName(textIn(block, "name", path));
+        turn.calls.push(toToolCall(id, { name, arguments: JSON.stringify(block["input"] ?? {}) }));
         break;
+      }
       case "thinking":
       case "redacted_thinking":
-        addThinking(block as ThinkingBlock, reasoning, path);
+        addThinking(block as ThinkingBlock, turn, path);
         break;
       default:
-        parts.push(...toChatParts({ block, path }, refuse));
+        turn.parts.push(...toChatParts({ block, path }, refuse));
     }
   }
-  const { content, details } = reasoning;
-  return {
-    role: "assistant",
-    content: parts.length > 0 ? toContent(parts) : calls.length > 0 ? null : "",
-    ...(content === "" ? {} : { reasoning_content: content }),
-    ...(details.length === 0 ? {} : { reasoning_details: details }),
-    ...(calls.length === 0 ? {} : { tool_calls: calls }),
-  };
+  return toAssistantMessage(turn);
 }

@@ -1,9 +1,7 @@
 /** The parts of an item's content as chat completions have them. */
-import type { ChatMessage } from "../api/chat-request.ts";
+import type { ChatPart } from "../chat/chat-messages.ts";
 import { invalid, type Refuse } from "../chat/untranslatable.ts";
 import { isObject, nonEmptyText, type JsonObject } from "../json-object.ts";
-
-export type ChatPart = Exclude<NonNullable<ChatMessage["content"]>, string>[number];
 
 /** @param path the content's, for errors */
 export function toChatParts(content: unknown, path: string, refuse: Refuse): ChatPart[] {
@@ -52,13 +50,6 @@ function toChatPart(part: JsonObject, path: string, refuse: Refuse): ChatPart[] 
       refuse(`${path}.type`, `is ${JSON.stringify(part["type"])}`);
       return [];
   }
-}
-
-/** One text is sent as text, which every engine takes. */
-export function toContent(parts: readonly ChatPart[]): string | ChatPart[] {
-  const texts = parts.map((part) => (part.type === "text" && "text" in part ? part.text : undefined));
-  if (texts.length === 1 && texts[0] !== undefined) return texts[0];
-  return parts.length === 0 ? "" : [...parts];
 }
 
 export function textIn(object: JsonObject, name: string, path: string): string {

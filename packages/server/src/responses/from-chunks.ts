@@ -1,13 +1,13 @@
 /** The chunks of a chat completion as the events of a streamed response. */
 import type { ChatCompletionChunk, ChatDelta, ChatUsage, FinishReason } from "../api/chat-answer.ts";
 import type { ResponseRequest } from "../api/responses-request.ts";
+import { isNone, reasoningOf } from "../chat/kept-reasoning.ts";
 import { translateChunks, type ChunkTranslation } from "../chat/translate-chunks.ts";
 import type { WireEvent } from "../engines/wire.ts";
 import { AppError } from "../errors.ts";
 import type { JsonObject } from "../json-object.ts";
 import { CallOutput, MessageOutput, ReasoningOutput, type Emit, type OpenOutput } from "./open-output.ts";
 import { beginResponse, endResponse, itemStatus } from "./response-object.ts";
-import { reasoningOf } from "./kept-reasoning.ts";
 import { toolReader, type ClientTool } from "./tools.ts";
 
 type ToolCallPiece = NonNullable<ChatDelta["tool_calls"]>[number];
@@ -71,7 +71,7 @@ class ResponseStream implements ChunkTranslation {
 
   #addDelta(delta: ChatDelta): void {
     const reasoning = reasoningOf(delta);
-    if (reasoning.text !== "" || reasoning.details.length > 0) this.#reasoning().add(reasoning);
+    if (!isNone(reasoning)) this.#reasoning().add(reasoning);
     if (delta.content != null && delta.content !== "") this.#message().addText(delta.content);
     if (delta.refusal != null && delta.refusal !== "") this.#message().addRefusal(delta.refusal);
     for (const piece of delta.tool_calls ?? []) this.#addToolCall(piece);

@@ -1,9 +1,10 @@
 /** A chat completion as a response. */
 import type { ChatCompletion } from "../api/chat-answer.ts";
 import type { ResponseRequest } from "../api/responses-request.ts";
+import { isNone, reasoningOf } from "../chat/kept-reasoning.ts";
 import { AppError } from "../errors.ts";
 import type { JsonObject } from "../json-object.ts";
-import { reasoningOf, toReasoningItem } from "./kept-reasoning.ts";
+import { toReasoningItem } from "./kept-reasoning.ts";
 import { callItem, callType, itemId, messageItem, refusalPart, textPart } from "./output-items.ts";
 import { beginResponse, endResponse, itemStatus } from "./response-object.ts";
 import { toolReader } from "./tools.ts";
@@ -16,7 +17,7 @@ export function fromCompletion(completion: ChatCompletion, request: ResponseRequ
   const status = itemStatus(reason);
   const output: JsonObject[] = [];
   const reasoning = reasoningOf(message);
-  if (reasoning.text !== "" || reasoning.details.length > 0) {
+  if (!isNone(reasoning)) {
     output.push(toReasoningItem(itemId("reasoning", completion.id, 0), reasoning));
   }
   const parts = [

@@ -1,8 +1,9 @@
 /** Items of a response while they are generated, and the events that tell of them. */
+import type { Reasoning } from "../chat/kept-reasoning.ts";
 import { AppError } from "../errors.ts";
 import { inputLimit } from "../input-limits.ts";
 import type { JsonObject } from "../json-object.ts";
-import { toReasoningItem, type Reasoning } from "./kept-reasoning.ts";
+import { toReasoningItem } from "./kept-reasoning.ts";
 import { callItem, callType, itemId, messageItem, refusalPart, textPart, type CalledTool } from "./output-items.ts";
 
 export type Emit = (type: string, members: JsonObject) => void;

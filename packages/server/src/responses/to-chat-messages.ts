@@ -3,22 +3,21 @@
  */
 import type { ChatMessage } from "../api/chat-request.ts";
 import type { ResponseRequest } from "../api/responses-request.ts";
-import { readToolUseId } from "../chat/tool-use-id.ts";
+import {
+  createTurn,
+  separateAttachments,
+  toAssistantMessage,
+  toContent,
+  toToolCall,
+  toToolMessage,
+  type ChatPart,
+  type ModelTurn,
+} from "../chat/chat-messages.ts";
 import { invalid, type Refuse } from "../chat/untranslatable.ts";
 import { isObject, nonEmptyText, type JsonObject } from "../json-object.ts";
-import { textIn, toChatParts, toContent, type ChatPart } from "./content-parts.ts";
+import { textIn, toChatParts } from "./content-parts.ts";
 import { readReasoningItem } from "./kept-reasoning.ts";
 import { functionName, writeCustomInput } from "./tools.ts";
-
-type ToolCall = NonNullable<ChatMessage["tool_calls"]>[number];
-
-/** What the model generated in one turn. */
-interface Turn {
-  readonly parts: ChatPart[];
-  readonly calls: ToolCall[];
-  reasoning: string;
-  readonly details: JsonObject[];
-}
 
 export function toChatMessages(
   { input, instructions }: Pick<ResponseRequest, "input" | "instructions">,
@@ -34,7 +33,7 @@ export function toChatMessages(
 class Conversation {
   readonly #refuse: Refuse;
   readonly #messages: ChatMessage[] = [];
-  #turn: Turn | undefined;
+  #turn: ModelTurn | undefined;
   /** What results of tools show, which the message of a tool cannot contain; each after its number in the text. */
   #shown: ChatPart[] = [];
 
@@ -87,41 +86,25 @@ class Conversation {
     if (role !== "user" && role !== "system" && role !== "developer") {
       throw invalid(`${path}.role`, `is ${JSON.stringify(role)}; expected user, assistant, system or developer.`);
     }
-    this.say({ role, content: toContent(parts) });
+    this.say({ role, content: parts.length === 0 ? "" : toContent(parts) });
   }
 
   #addCall(item: JsonObject, text: string, path: string): void {
-    const { id, extra } = readToolUseId(textIn(item, "call_id", path));
+    const id = textIn(item, "call_id", path);
     const name = functionName(textIn(item, "name", path), nonEmptyText(item["namespace"]));
-    const called = { name, arguments: text };
-    this.#model().calls.push({
-      id,
-      type: "function",
-      function: called,
-      ...(extra === undefined ? {} : { extra_content: extra }),
-    });
+    this.#model().calls.push(toToolCall(id, { name, arguments: text }));
   }
 
   #addOutput(item: JsonObject, path: string): void {
     this.#endTurn();
-    const parts: ChatPart[] = [];
-    for (const part of toChatParts(item["output"], `${path}.output`, this.#refuse)) {
-      if (part.type === "text") {
-        parts.push(part);
-        continue;
-      }
-      const label: ChatPart = { type: "text", text: `[attachment ${this.#shown.length / 2 + 1}]` };
-      parts.push(label);
-      this.#shown.push(label, part);
-    }
-    const { id } = readToolUseId(textIn(item, "call_id", path));
-    this.#messages.push({ role: "tool", tool_call_id: id, content: toContent(parts) });
+    const parts = separateAttachments(toChatParts(item["output"], `${path}.output`, this.#refuse), this.#shown);
+    this.#messages.push(toToolMessage(textIn(item, "call_id", path), parts));
   }
 
   /** What the model generates now. */
-  #model(): Turn {
+  #model(): ModelTurn {
     if (this.#turn === undefined) this.#flush();
-    return (this.#turn ??= { parts: [], calls: [], reasoning: "", details: [] });
+    return (this.#turn ??= createTurn());
   }
 
   #flush(): void {
@@ -132,15 +115,8 @@ class Conversation {
 
   #endTurn(): void {
     if (this.#turn === undefined) return;
-    const { parts, calls, reasoning, details } = this.#turn;
+    this.#messages.push(toAssistantMessage(this.#turn));
     this.#turn = undefined;
-    this.#messages.push({
-      role: "assistant",
-      content: parts.length > 0 ? toContent(parts) : calls.length > 0 ? null : "",
-      ...(reasoning === "" ? {} : { reasoning_content: reasoning }),
-      ...(details.length === 0 ? {} : { reasoning_details: details }),
-      ...(calls.length === 0 ? {} : { tool_calls: calls }),
-    });
   }
 }
 
