@@ -9,7 +9,7 @@ import { isObject, type JsonObject } from "../json-object.ts";
 import type { RoutedChat } from "../routing/route-chat.ts";
 import { largestStoredResponse, type StoredResponses } from "../tenancy/stored-responses.ts";
 import { continueConversation, withItemIds, withoutForeignReasoning, type Continued } from "./continue-conversation.ts";
-import { parseResponseEvent } from "./parse-event.ts";
+import { parseResponseEvent, withResponse } from "./parse-event.ts";
 import { responsesWire } from "./responses-wire.ts";
 
 export type CreatedResponse = WireAnswer & {
@@ -108,7 +108,7 @@ class ResponseCall {
       }
       if (parsed.type === "response.created") this.#begun = this.#shown(parsed.response);
       const response = responsesWire.isLast(event) ? await this.finish(parsed.response) : this.#shown(parsed.response);
-      yield { name: event.name, data: JSON.stringify({ ...parsed.event, response }) };
+      yield withResponse(event, parsed, response);
     }
   }
 

@@ -3,6 +3,7 @@ import type { ChatCompletion, ChatCompletionChunk, ChatDelta, ChatUsage, FinishR
 import { headOf, toChunk, toCompletion } from "../chat/read-wire.ts";
 import type { WireEvent } from "../engines/wire.ts";
 import { isObject, parseObject, textOf, type JsonObject } from "../json-object.ts";
+import { parseResponseEvent } from "./parse-event.ts";
 import { toChatUsage } from "./response-usage.ts";
 
 export function readAnswer(answer: JsonObject): ChatCompletion {
@@ -55,8 +56,8 @@ export function createReader(): (event: WireEvent) => ChatCompletionChunk | unde
   const toolCalls = new Map<unknown, number>();
   const chunk = (delta: ChatDelta, reason: FinishReason | null = null, usage?: ChatUsage): ChatCompletionChunk =>
     toChunk(head, { delta, finish_reason: reason, usage });
-  return ({ data }) => {
-    const event = parseObject(data);
+  return (wireEvent) => {
+    const event = parseResponseEvent(wireEvent)?.event ?? parseObject(wireEvent.data);
     const type = textOf(event?.["type"]);
     if (event === undefined) return undefined;
     const member = deltas[type];

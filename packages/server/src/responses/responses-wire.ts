@@ -8,7 +8,7 @@ import { parseObject } from "../json-object.ts";
 import { describeRequest } from "./describe-request.ts";
 import { fromChunks } from "./from-chunks.ts";
 import { fromCompletion } from "./from-completion.ts";
-import { parseResponseEvent } from "./parse-event.ts";
+import { parseResponseEvent, withResponse } from "./parse-event.ts";
 import { createReader, readAnswer } from "./read-answer.ts";
 import { toChatRequest } from "./to-chat-request.ts";
 
@@ -25,9 +25,7 @@ export const responsesWire: WireFormat<ResponseRequest> = {
   createReader,
   withModel(event, modelId) {
     const parsed = parseResponseEvent(event);
-    if (parsed === undefined) return event;
-    const response = { ...parsed.response, model: modelId };
-    return { name: event.name, data: JSON.stringify({ ...parsed.event, response }) };
+    return parsed === undefined ? event : withResponse(event, parsed, { ...parsed.response, model: modelId });
   },
   isLast: (event) => lastEvents.has(event.name ?? parseResponseEvent(event)?.type ?? ""),
   errorIn,
