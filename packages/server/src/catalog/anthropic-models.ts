@@ -1,6 +1,9 @@
 /** The list of models as Anthropic's clients read it. https://platform.claude.com/docs/en/api/models/list */
 import { AppError } from "../errors.ts";
+import { readPageLimit } from "../http/page-limit.ts";
 import type { ListedModel } from "../routing/model-index.ts";
+
+const largestPage = 1_000;
 
 /** Whether a client expects Anthropic's form: every such client sends the header. */
 export function isAnthropicClient(headers: Readonly<Record<string, unknown>>): boolean {
@@ -29,7 +32,7 @@ export function toAnthropicPage(models: readonly ListedModel[], query: URLSearch
   const before = placeOf(models, query, "before_id") ?? models.length;
   const after = placeOf(models, query, "after_id");
   const rest = models.slice(after === undefined ? 0 : after + 1, before);
-  const limit = limitOf(query) ?? rest.length;
+  const limit = readPageLimit(query, largestPage) ?? rest.length;
   // Pages before a model end at it.
   const page = query.has("before_id") ? rest.slice(Math.max(0, rest.length - limit)) : rest.slice(0, limit);
   return {
@@ -49,13 +52,3 @@ function placeOf(models: readonly ListedModel[], query: URLSearchParams, name: s
     param: name,
   });
 }
-
-function limitOf(query: URLSearchParams): number | undefined {
-  const text = query.get("limit");
-  if (text === null) return undefined;
-  if (/^\d{1,4}$/.test(text) && Number(text) >= 1 && Number(text) <= largestPage) return Number(text);
-  const message = `limit is ${JSON.stringify(text)}; expected a whole number from 1 to ${largestPage}.`;
-  throw new AppError("invalid_request", message, { param: "limit" });
-}
-
-const largestPage = 1_000;

@@ -1,5 +1,6 @@
 /** Lists the items of a stored response in pages, as OpenAI does. */
 import { AppError } from "../errors.ts";
+import { readPageLimit } from "../http/page-limit.ts";
 import type { JsonObject } from "../json-object.ts";
 
 const defaultLimit = 20;
@@ -8,7 +9,7 @@ const largestPage = 100;
 /** @throws AppError invalid_request for parameters of the query that are wrong or not supported */
 export function listItems(items: readonly JsonObject[], query: URLSearchParams): JsonObject {
   if (query.has("include")) throw unsupported("include");
-  const limit = limitOf(query.get("limit") ?? String(defaultLimit));
+  const limit = readPageLimit(query, largestPage) ?? defaultLimit;
   const ordered = orderOf(query.get("order") ?? "desc") === "asc" ? items : items.toReversed();
   const start = startOf(ordered, query.get("after"));
   const data = ordered.slice(start, start + limit);
@@ -19,11 +20,6 @@ export function listItems(items: readonly JsonObject[], query: URLSearchParams):
     last_id: data.at(-1)?.["id"] ?? null,
     has_more: start + data.length < items.length,
   };
-}
-
-function limitOf(text: string): number {
-  if (/^\d{1,3}$/.test(text) && Number(text) >= 1 && Number(text) <= largestPage) return Number(text);
-  throw wrong("limit", text, `expected a whole number from 1 to ${largestPage}`);
 }
 
 function orderOf(text: string): "asc" | "desc" {
