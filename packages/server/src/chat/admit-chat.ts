@@ -2,6 +2,7 @@
 import type { ChatRequest } from "../api/chat-request.ts";
 import { toAppError } from "../errors.ts";
 import type { ChatCall, ChatModel } from "../engines/engine.ts";
+import { estimateTokens } from "../estimate-tokens.ts";
 import type { FinishedChat } from "../finished-call.ts";
 import type { ChatGuard } from "../guardrails/chat-guard.ts";
 import type { CallerFields } from "../http/caller.ts";
@@ -23,9 +24,6 @@ export interface ChatParts<Model extends ChatModel = ChatModel> {
   /** Whether the scope's project records prompts and answers in telemetry. */
   keepsContent(scope: Scope): boolean | Promise<boolean>;
 }
-
-/** An estimate for the limits, until the engine reports usage. */
-const bytesPerToken = 4;
 
 type AdmittedInput = Pick<RouteInput<ChatRequest>, "body" | "bytes" | CallerFields | "note">;
 
@@ -53,7 +51,7 @@ export function admitChat<Model extends ChatModel>(
     const model = parts.resolveModel(input.scope, request.model);
     const guard = parts.guardFor(input.scope, request.model);
     guard?.checkParameters(request);
-    const promptTokens = Math.ceil(input.bytes.length / bytesPerToken);
+    const promptTokens = estimateTokens(input.bytes.length);
     const longestAnswer = (request.max_completion_tokens ?? request.max_tokens ?? 0) * (request.n ?? 1);
     const admitting = parts.limiter.admit(input.scope, { estimatedTokens: promptTokens + longestAnswer });
     const prepared = { request, changes, model, guard, promptTokens };

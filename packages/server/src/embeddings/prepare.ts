@@ -1,14 +1,12 @@
 /** Turns the client's body into the call for an engine. */
 import { EmbeddingRequest } from "../api/embeddings.ts";
 import type { EmbeddingCall } from "../engines/embedding-model.ts";
+import { estimateTokens } from "../estimate-tokens.ts";
 
 export interface PreparedEmbeddings extends Pick<EmbeddingCall, "inputs" | "dimensions" | "others"> {
   /** For limits, until the engine reports usage. */
   readonly estimatedTokens: number;
 }
-
-/** An estimate. */
-const charactersPerToken = 4;
 
 /** What the call itself has. */
 const known = new Set(["model", "input", "dimensions", "encoding_format", "user"]);
@@ -20,7 +18,7 @@ export function prepareEmbeddings(request: EmbeddingRequest): PreparedEmbeddings
     inputs,
     dimensions: request.dimensions ?? undefined,
     others: Object.fromEntries(others),
-    estimatedTokens: estimateTokens(inputs),
+    estimatedTokens: estimateInputs(inputs),
   };
 }
 
@@ -34,9 +32,8 @@ function isTokens(input: Exclude<EmbeddingRequest["input"], string>): input is n
   return typeof input[0] === "number";
 }
 
-function estimateTokens(inputs: EmbeddingCall["inputs"]): number {
+function estimateInputs(inputs: EmbeddingCall["inputs"]): number {
   let tokens = 0;
-  for (const input of inputs)
-    tokens += typeof input === "string" ? Math.ceil(input.length / charactersPerToken) : input.length;
+  for (const input of inputs) tokens += typeof input === "string" ? estimateTokens(input.length) : input.length;
   return tokens;
 }

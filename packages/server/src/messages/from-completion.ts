@@ -2,11 +2,12 @@
 import type { ChatChoice, ChatCompletion, ChatUsage } from "../api/chat-answer.ts";
 import type { MessageRequest } from "../api/messages-request.ts";
 import { AppError } from "../errors.ts";
+import { estimateTokens } from "../estimate-tokens.ts";
 import { isObject, type JsonObject } from "../json-object.ts";
 import { toMessageUsage } from "./message-usage.ts";
 import { toStop } from "./stop-reason.ts";
 import { toThinkingBlocks } from "./thinking-blocks.ts";
-import { estimateInputTokens, estimateTokens } from "./token-estimate.ts";
+import { estimateInputTokens } from "./token-estimate.ts";
 import { toToolUseId } from "../chat/tool-use-id.ts";
 import { toolNameReader } from "../chat/tool-names.ts";
 

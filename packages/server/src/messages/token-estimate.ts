@@ -1,19 +1,14 @@
 /** Estimates the tokens of a prompt, where nobody can count them. */
 import type { TokenCountRequest } from "../api/messages-request.ts";
+import { estimateTokens } from "../estimate-tokens.ts";
 import { isObject } from "../json-object.ts";
 
-/** English text and code in current vocabularies. */
-const charactersPerToken = 4;
 /** Role and separators of a message, a block or a tool. */
 const tokensPerPart = 4;
 /** What Anthropic counts for an image of a common size, and for a page of a document, at most. */
 const tokensPerFile = 1_600;
 /** Members whose text is not read as text by the model. */
 const silent = new Set(["type", "cache_control", "signature", "media_type"]);
-
-export function estimateTokens(characters: number): number {
-  return Math.ceil(characters / charactersPerToken);
-}
 
 export function estimateInputTokens({
   messages,

@@ -1,5 +1,6 @@
 /** HTTP routes of moderations. */
 import { createModeration, type ModerationRequest } from "../api/moderations.ts";
+import { estimateTokens } from "../estimate-tokens.ts";
 import type { Moderator } from "../guardrails/guardrails.ts";
 import { route, type Route } from "../http/route.ts";
 import type { JsonObject } from "../json-object.ts";
@@ -12,14 +13,11 @@ export interface ModerationParts {
   readonly limiter: Limiter;
 }
 
-/** An estimate, for limits that count tokens. */
-const bytesPerToken = 4;
-
 export function moderationRoutes({ limiter, moderatorFor }: ModerationParts): Route[] {
   return [
     route(createModeration, async ({ body, bytes, requestId, scope, signal }) => {
       const moderator = moderatorFor(scope, body.model ?? undefined);
-      const tokens = Math.ceil(bytes.length / bytesPerToken);
+      const tokens = estimateTokens(bytes.length);
       const admission = await limiter.admit(scope, { estimatedTokens: tokens });
       let used = 0;
       try {

@@ -2,6 +2,7 @@
 import type { SpeechRequest } from "../api/speech-request.ts";
 import type { SpeechWithBoundaries, WordBoundary } from "../api/speech.ts";
 import { type AppError, requestTimedOut, toAppError } from "../errors.ts";
+import { estimateTokens } from "../estimate-tokens.ts";
 import type { CallerFields } from "../http/caller.ts";
 import type { RouteInput } from "../http/route.ts";
 import type { Limiter } from "../limits/limiter.ts";
@@ -41,9 +42,6 @@ export type SpeechAnswer =
     };
 
 export type Speak = (input: SpeechInput) => Promise<SpeechAnswer>;
-
-/** An estimate, for limits that count tokens. */
-const charactersPerToken = 4;
 
 export function createSpeak(parts: SpeechParts): Speak {
   return async (input) => {
@@ -88,7 +86,7 @@ async function admit(input: SpeechInput, parts: SpeechParts) {
   try {
     const speech = prepareSpeech(input.body, { maxInputCharacters: parts.maxInputCharacters() });
     const model = parts.resolveModel(input.scope, speech.model);
-    const inputTokens = Math.ceil(speech.input.length / charactersPerToken);
+    const inputTokens = estimateTokens(speech.input.length);
     const admission = await parts.limiter.admit(input.scope, { estimatedTokens: inputTokens });
     return { speech, model, inputTokens, admission };
   } catch (thrown) {

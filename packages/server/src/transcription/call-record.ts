@@ -1,5 +1,6 @@
 /** Collects the data of one transcription while it runs, and reports it when it ends. */
 import type { AppError } from "../errors.ts";
+import { estimateTokens } from "../estimate-tokens.ts";
 import type { FinishedTranscription } from "../finished-call.ts";
 import { callerOf, type CallerFields } from "../http/caller.ts";
 import type { RouteInput } from "../http/route.ts";
@@ -19,8 +20,7 @@ interface TranscriptSummary {
   readonly confidence: number | undefined;
 }
 
-/** For limits that count tokens: an estimate for text, and OpenAI's rate for audio (https://platform.openai.com/docs/guides/realtime-costs). */
-const charactersPerToken = 4;
+/** For limits that count tokens: OpenAI's rate for audio (https://platform.openai.com/docs/guides/realtime-costs). */
 const tokensPerSecond = 10;
 
 export class CallRecord {
@@ -61,7 +61,7 @@ export class CallRecord {
     this.#ended = true;
     const { input, observe } = this.#context;
     const { audioSeconds, text, confidence } = summary;
-    const tokens = Math.ceil(text.length / charactersPerToken) + Math.ceil(audioSeconds * tokensPerSecond);
+    const tokens = estimateTokens(text.length) + Math.ceil(audioSeconds * tokensPerSecond);
     this.admission?.settle({ tokens });
     const nowMs = performance.now();
     const engineMs = this.#engineStartMs === undefined ? undefined : nowMs - this.#engineStartMs;
