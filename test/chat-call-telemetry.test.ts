@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { AsyncSounding } from "@sounding/client";
 import { startScriptedUpstream, type ScriptedUpstream } from "../packages/server/test/support/scripted-upstream.ts";
-import { attributesOf, newTrace, spansOf } from "./support/call-spans.ts";
+import { attributesOf, contentOf, newTrace, spansOf } from "./support/call-spans.ts";
 import { startServer, untilTelemetryReady, type RunningServer } from "./support/running-server.ts";
 import { beforeTests } from "./support/hooks.ts";
 
@@ -263,12 +263,7 @@ describe("a chat call", { timeout: 120_000 }, () => {
         for await (const chunk of await client.chat.completions.create({ ...params, stream }, options))
           assert.ok(chunk);
       } else await client.chat.completions.create(params, options);
-      const attributes = attributesOf((await spansOf(client, traceId, 1))[0]!);
-      contents.push(
-        ["gen_ai.system_instructions", "gen_ai.input.messages", "gen_ai.output.messages"].map((name) =>
-          typeof attributes[name] === "string" ? (JSON.parse(attributes[name]) as unknown) : undefined,
-        ),
-      );
+      contents.push(contentOf((await spansOf(client, traceId, 1))[0]!));
     }
     const recorded = [
       [{ type: "text", content: "Be brief." }],

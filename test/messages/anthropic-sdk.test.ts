@@ -11,6 +11,7 @@ import Anthropic, {
 } from "@anthropic-ai/sdk";
 import { betaTool } from "@anthropic-ai/sdk/helpers/beta/json-schema";
 import type { Script } from "../../packages/server/test/support/scripted-upstream.ts";
+import { streamed } from "../../packages/server/test/support/streamed.ts";
 import { beforeTests } from "../support/hooks.ts";
 import {
   anthropicEvents,
@@ -26,14 +27,6 @@ import {
 
 const question = [{ role: "user" as const, content: "Hello" }];
 const readTool = { name: "read", description: "Reads.", input_schema: { type: "object" as const } };
-
-function streamed(text: string): Script {
-  return async (exchange) => {
-    exchange.beginEvents();
-    await exchange.send(text);
-    exchange.end();
-  };
-}
 
 /** What each upstream says first: a tool call, and text once it has the tool's result. */
 const toolLoops: Readonly<Record<"claude" | "assistant", Script>> = {

@@ -4,6 +4,7 @@ import { describe, test } from "node:test";
 import type { JsonObject } from "../../packages/server/src/json-object.ts";
 import type { Script } from "../../packages/server/test/support/scripted-upstream.ts";
 import { assembleMessage } from "../../packages/server/test/support/assemble-message.ts";
+import { piecesOf, streamed } from "../../packages/server/test/support/streamed.ts";
 import { beforeTests } from "../support/hooks.ts";
 import {
   anthropicEvents,
@@ -22,22 +23,6 @@ const fallbacks = `
 const request = { model: "claude", max_tokens: 100, messages: [{ role: "user", content: "Hello" }] };
 
 const answer: Script = (exchange) => exchange.answer(anthropicMessage([{ type: "text", text: "Hi" }]));
-
-function streamed(bytes: string | Uint8Array): Script {
-  return async (exchange) => {
-    exchange.beginEvents();
-    await exchange.send(bytes);
-    exchange.end();
-  };
-}
-
-/** The bytes in pieces of a few bytes each. */
-function pieces(text: string, size: number): Buffer[] {
-  const bytes = Buffer.from(text);
-  return Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
-    bytes.subarray(index * size, (index + 1) * size),
-  );
-}
 
 describe("the Messages API at an upstream that speaks it", () => {
   let setting: MessagesServer;
@@ -122,11 +107,7 @@ describe("the Messages API at an upstream that speaks it", () => {
   ] as const) {
     for (const size of [1, 7, 100_000]) {
       test(`passes a stream ${name}, in pieces of up to ${size} bytes`, async () => {
-        setting.anthropic.script = async (exchange) => {
-          exchange.beginEvents();
-          await exchange.drip(pieces(text, size));
-          exchange.end();
-        };
+        setting.anthropic.script = streamed(...piecesOf(text, size));
         const response = await setting.post({ ...request, stream: true });
         assert.equal(response.headers.get("content-type"), "text/event-stream; charset=utf-8");
         const events = await readEvents(response);

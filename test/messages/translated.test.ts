@@ -4,11 +4,13 @@ import { describe, test } from "node:test";
 import type { JsonObject } from "../../packages/server/src/json-object.ts";
 import { assembleMessage } from "../../packages/server/test/support/assemble-message.ts";
 import type { Script } from "../../packages/server/test/support/scripted-upstream.ts";
+import { piecesOf, streamed } from "../../packages/server/test/support/streamed.ts";
 import { beforeTests } from "../support/hooks.ts";
 import {
   chatChunk,
   chatChunks,
   chatCompletion,
+  chatSpellings,
   readEvents,
   startMessagesServer,
   toChatWire,
@@ -22,21 +24,6 @@ const request = {
   tools: [{ name: "read", input_schema: { type: "object" } }],
   messages: [{ role: "user", content: "Hello" }],
 };
-
-function streamed(...texts: readonly (string | Uint8Array)[]): Script {
-  return async (exchange) => {
-    exchange.beginEvents();
-    await exchange.drip(texts);
-    exchange.end();
-  };
-}
-
-function pieces(text: string, size: number): Buffer[] {
-  const bytes = Buffer.from(text);
-  return Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
-    bytes.subarray(index * size, (index + 1) * size),
-  );
-}
 
 describe("the Messages API at an upstream of chat completions", () => {
   let setting: MessagesServer;
@@ -85,14 +72,10 @@ describe("the Messages API at an upstream of chat completions", () => {
     });
   });
 
-  for (const [name, text] of [
-    ["as OpenAI writes it", toChatWire(chatChunks)],
-    ["with CRLF", toChatWire(chatChunks, "\r\n")],
-    ["with comments", toChatWire(chatChunks).replaceAll("data: ", ": OPENROUTER PROCESSING\n\ndata: ")],
-  ] as const) {
+  for (const [name, text] of chatSpellings) {
     for (const size of [1, 5, 100_000]) {
       test(`translates a stream ${name}, in pieces of up to ${size} bytes`, async () => {
-        setting.chat.script = streamed(...pieces(text, size));
+        setting.chat.script = streamed(...piecesOf(text, size));
         const events = await readEvents(await setting.post({ ...request, stream: true }));
         const { content, id, model, stop_reason: reason, usage } = assembleMessage(events);
         assert.match(String(id), /^msg_/);

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { JsonObject } from "../../packages/server/src/json-object.ts";
+import { piecesOf, streamed } from "../../packages/server/test/support/streamed.ts";
 import { beforeTests } from "../support/hooks.ts";
 import { chatCompletion, readEvents } from "../support/messages-server.ts";
 import {
@@ -40,13 +41,7 @@ describe("the Responses API at an upstream that speaks it", () => {
   ] as const) {
     for (const size of [1, 7, 100_000]) {
       test(`passes events on ${name}, in pieces of up to ${size} bytes`, async () => {
-        setting.responses.script = async (exchange) => {
-          exchange.beginEvents();
-          const bytes = Buffer.from(text);
-          const count = Math.ceil(bytes.length / size);
-          await exchange.drip(Array.from({ length: count }, (_, at) => bytes.subarray(at * size, (at + 1) * size)));
-          exchange.end();
-        };
+        setting.responses.script = streamed(...piecesOf(text, size));
         const response = await setting.post({ model: "native", input: "Hello", stream: true, store: false });
         const events = (await readEvents(response)).map(({ data }) => JSON.parse(data) as JsonObject);
         const expected = openAiEvents.map((event) =>

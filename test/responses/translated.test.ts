@@ -6,28 +6,20 @@ import { describe, test } from "node:test";
 import type { JsonObject } from "../../packages/server/src/json-object.ts";
 import { ResponseEvent, ResponseObject } from "../../packages/server/src/api/responses-answer.ts";
 import { satisfies } from "../../packages/server/src/api/validate.ts";
-import type { Script } from "../../packages/server/test/support/scripted-upstream.ts";
+import { piecesOf, streamed } from "../../packages/server/test/support/streamed.ts";
 import { beforeTests } from "../support/hooks.ts";
-import { chatChunk, chatChunks, chatCompletion, readEvents, toChatWire } from "../support/messages-server.ts";
+import {
+  chatChunk,
+  chatChunks,
+  chatCompletion,
+  chatSpellings,
+  readEvents,
+  toChatWire,
+} from "../support/messages-server.ts";
 import { startResponsesServer, type ResponsesServer } from "../support/responses-server.ts";
 
 const tools = [{ type: "function", name: "read", parameters: { type: "object" }, strict: false }];
 const request = { model: "assistant", tools, input: "Hello" };
-
-function streamed(...texts: readonly (string | Uint8Array)[]): Script {
-  return async (exchange) => {
-    exchange.beginEvents();
-    await exchange.drip(texts);
-    exchange.end();
-  };
-}
-
-function pieces(text: string, size: number): Buffer[] {
-  const bytes = Buffer.from(text);
-  return Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
-    bytes.subarray(index * size, (index + 1) * size),
-  );
-}
 
 async function eventsOf(response: Response): Promise<JsonObject[]> {
   const events = await readEvents(response);
@@ -100,14 +92,10 @@ describe("the Responses API at an upstream of chat completions", () => {
     });
   });
 
-  for (const [name, text] of [
-    ["as OpenAI writes it", toChatWire(chatChunks)],
-    ["with CRLF", toChatWire(chatChunks, "\r\n")],
-    ["with comments", toChatWire(chatChunks).replaceAll("data: ", ": OPENROUTER PROCESSING\n\ndata: ")],
-  ] as const) {
+  for (const [name, text] of chatSpellings) {
     for (const size of [1, 5, 100_000]) {
       test(`translates a stream ${name}, in pieces of up to ${size} bytes`, async () => {
-        setting.chat.script = streamed(...pieces(text, size));
+        setting.chat.script = streamed(...piecesOf(text, size));
         const events = await eventsOf(await setting.post({ ...request, stream: true }));
         assert.deepEqual(
           events.map((event) => event["sequence_number"]),

@@ -14,6 +14,14 @@ export function attributesOf(span: Span): Record<string, unknown> {
   return Object.fromEntries((span.attributes ?? []).map(({ key, value }) => [key, Object.values(value)[0]] as const));
 }
 
+/** The prompt and the answer that a span recorded: instructions, input and output, each undefined if it has none. */
+export function contentOf(span: Span): unknown[] {
+  const attributes = attributesOf(span);
+  return ["gen_ai.system_instructions", "gen_ai.input.messages", "gen_ai.output.messages"].map((name) =>
+    typeof attributes[name] === "string" ? JSON.parse(attributes[name]) : undefined,
+  );
+}
+
 let traceNumber = 0;
 
 /** A trace of the caller's, and the headers that pass it to the server. */

@@ -163,3 +163,10 @@ export const toChatWire = (chunks: readonly (object | string)[], lineEnd = "\n")
   chunks
     .map((chunk) => `data: ${typeof chunk === "string" ? chunk : JSON.stringify(chunk)}${lineEnd}${lineEnd}`)
     .join("");
+
+/** `chatChunks` as different servers write them. */
+export const chatSpellings = [
+  ["as OpenAI writes it", toChatWire(chatChunks)],
+  ["with CRLF", toChatWire(chatChunks, "\r\n")],
+  ["with comments", toChatWire(chatChunks).replaceAll("data: ", ": OPENROUTER PROCESSING\n\ndata: ")],
+] as const;

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
 import { assembleMessage, collect } from "../../test/support/assemble-message.ts";
+import { cut, interleave, places } from "../../test/support/cut-answer.ts";
 import { propertyRuns } from "../../../../test/support/property-runs.ts";
 import type { ChatCompletion, ChatCompletionChunk, ChatDelta, FinishReason } from "../api/chat-answer.ts";
 import type { MessageRequest } from "../api/messages-request.ts";
@@ -46,13 +47,6 @@ const call = (index: number, id: string, name: string) => ({
 });
 const piece = (index: number, json: string) => ({ tool_calls: [{ index, function: { arguments: json } }] });
 
-/** A text in pieces at the given relative places. */
-function cut(text: string, places: readonly number[]): string[] {
-  const ends = [...new Set(places.map((place) => Math.floor(place * text.length)))].sort((left, right) => left - right);
-  return [...ends, text.length].map((end, index) => text.slice(index === 0 ? 0 : ends[index - 1], end));
-}
-
-const places = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 5 });
 const input = fc.dictionary(fc.string({ maxLength: 5 }), fc.jsonValue({ maxDepth: 2 }), {
   maxKeys: 3,
   noNullPrototype: true,
@@ -69,20 +63,6 @@ const answers = fc.record({
     fc.record({ prompt: fc.nat(1000), cached: fc.nat(1000), written: fc.nat(100), completion: fc.nat(1000) }),
   ),
 });
-
-/** All pieces of the calls, those of each call in their order, those of different calls in any. */
-function interleave(queues: (ChatDelta & JsonObject)[][], order: Iterator<number>): (ChatDelta & JsonObject)[] {
-  const mixed: (ChatDelta & JsonObject)[] = [];
-  // A call begins after the one before it has begun.
-  for (let begun = 0; queues.some((queue) => queue.length > 0);) {
-    const open = queues.slice(0, begun).filter((queue) => queue.length > 0);
-    if (begun < queues.length && (open.length === 0 || Number(order.next().value) % 3 === 0)) {
-      mixed.push(queues[begun]!.shift()!);
-      begun += 1;
-    } else mixed.push(open[Number(order.next().value) % open.length]!.shift()!);
-  }
-  return mixed;
-}
 
 describe("a stream of chat chunks as the events of a message", () => {
   test("has the same content as the whole completion, however it is cut and mixed, and no blocks overlap", async () => {

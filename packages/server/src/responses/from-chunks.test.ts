@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
 import { collect } from "../../test/support/assemble-message.ts";
+import { cut, interleave, places } from "../../test/support/cut-answer.ts";
 import { assembleResponse } from "../../test/support/assemble-response.ts";
 import { propertyRuns } from "../../../../test/support/property-runs.ts";
 import type { ChatCompletion, ChatCompletionChunk, ChatDelta, FinishReason } from "../api/chat-answer.ts";
@@ -40,13 +41,6 @@ function timeless(response: JsonObject): JsonObject {
   return { ...response, completed_at: undefined };
 }
 
-/** A text in pieces at the given relative places. */
-function cut(text: string, places: readonly number[]): string[] {
-  const ends = [...new Set(places.map((place) => Math.floor(place * text.length)))].sort((left, right) => left - right);
-  return [...ends, text.length].map((end, index) => text.slice(index === 0 ? 0 : ends[index - 1], end));
-}
-
-const places = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 5 });
 const free = fc.string({ maxLength: 20, unit: "binary" }).map((input) => input.toWellFormed());
 const calls = fc.oneof(
   fc.record({
@@ -136,20 +130,6 @@ function chunksOf(answer: Answer): ChatCompletionChunk[] {
     chunk({}, finishOf(answer)),
     { ...head, object: "chat.completion.chunk", choices: [], ...usageOf(answer) },
   ];
-}
-
-/** All pieces of the calls, those of each call in their order, those of different calls in any. */
-function interleave(queues: (ChatDelta & JsonObject)[][], order: Iterator<number>): (ChatDelta & JsonObject)[] {
-  const mixed: (ChatDelta & JsonObject)[] = [];
-  // A call begins after the one before it has begun.
-  for (let begun = 0; queues.some((queue) => queue.length > 0);) {
-    const open = queues.slice(0, begun).filter((queue) => queue.length > 0);
-    if (begun < queues.length && (open.length === 0 || Number(order.next().value) % 3 === 0)) {
-      mixed.push(queues[begun]!.shift()!);
-      begun += 1;
-    } else mixed.push(open[Number(order.next().value) % open.length]!.shift()!);
-  }
-  return mixed;
 }
 
 describe("a stream of chat chunks as the events of a response", () => {
