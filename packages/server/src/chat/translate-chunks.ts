@@ -2,24 +2,29 @@
 import type { ChatCompletionChunk } from "../api/chat-answer.ts";
 import type { WireEvent } from "../engines/wire.ts";
 
-/** One call's translation. */
+/** One call's translation, which emits events as it goes. */
 export interface ChunkTranslation {
   add(chunk: ChatCompletionChunk): void;
   /** @throws AppError upstream_failed if there was no chunk */
   finish(): void;
-  /** What has to be sent since the last time. */
-  take(): WireEvent[];
 }
 
 /** The first event is yielded once the first chunk has arrived. Fails as the chunks do. */
 export async function* translateChunks(
   chunks: AsyncIterable<ChatCompletionChunk>,
-  translation: ChunkTranslation,
+  begin: (emit: (event: WireEvent) => void) => ChunkTranslation,
 ): AsyncGenerator<WireEvent, void, undefined> {
+  let events: WireEvent[] = [];
+  const take = (): WireEvent[] => {
+    const taken = events;
+    events = [];
+    return taken;
+  };
+  const translation = begin((event) => events.push(event));
   for await (const chunk of chunks) {
     translation.add(chunk);
-    yield* translation.take();
+    yield* take();
   }
   translation.finish();
-  yield* translation.take();
+  yield* take();
 }

@@ -8,7 +8,7 @@ import { AppError } from "../errors.ts";
 import type { JsonObject } from "../json-object.ts";
 import { JsonEnd } from "../streams/json-end.ts";
 import { estimateUsage } from "./from-completion.ts";
-import { MessageBlocks, type MessageBlock } from "./message-blocks.ts";
+import { MessageBlocks, type Emit, type MessageBlock } from "./message-blocks.ts";
 import { toMessageUsage } from "./message-usage.ts";
 import { toStop } from "./stop-reason.ts";
 import { ThinkingStream } from "./thinking-stream.ts";
@@ -30,10 +30,10 @@ export function toEvent(event: JsonObject & { readonly type: string }): WireEven
 class MessageStream implements ChunkTranslation {
   readonly #request: MessageRequest;
   readonly #nameOf: (name: string) => string;
-  readonly #blocks = new MessageBlocks((event) => this.#events.push(toEvent(event)));
+  readonly #emit: Emit;
+  readonly #blocks: MessageBlocks;
   readonly #thinking: ThinkingStream | undefined;
   readonly #toolCalls = new Map<number, OpenToolCall>();
-  #events: WireEvent[] = [];
   #text: MessageBlock | undefined;
   #refusal = "";
   #hasText = false;
@@ -43,16 +43,12 @@ class MessageStream implements ChunkTranslation {
   /** Characters of the answer. */
   #length = 0;
 
-  constructor(request: MessageRequest) {
+  constructor(request: MessageRequest, emit: Emit) {
     this.#request = request;
+    this.#emit = emit;
+    this.#blocks = new MessageBlocks(emit);
     this.#nameOf = toolNameReader(request.tools ?? []);
     this.#thinking = wantsThinking(request) ? new ThinkingStream(this.#blocks, hidesThinking(request)) : undefined;
-  }
-
-  take(): WireEvent[] {
-    const events = this.#events;
-    this.#events = [];
-    return events;
   }
 
   add(chunk: ChatCompletionChunk): void {
@@ -68,7 +64,8 @@ class MessageStream implements ChunkTranslation {
     const { delta: _, ...ending } = this.#ending ?? { delta: {}, finish_reason: "stop" as FinishReason };
     const usage = toMessageUsage(this.#usage ?? estimateUsage(this.#request, this.#length));
     const delta = toStop(ending, this.#refusal, this.#request);
-    this.#events.push(toEvent({ type: "message_delta", delta, usage }), toEvent({ type: "message_stop" }));
+    this.#emit({ type: "message_delta", delta, usage });
+    this.#emit({ type: "message_stop" });
   }
 
   /** Chat completions tell the usage at their end, so that the prompt's size is an estimate here. */
@@ -85,7 +82,8 @@ class MessageStream implements ChunkTranslation {
       stop_sequence: null,
       usage: { ...usage, output_tokens: 0 },
     };
-    this.#events.push(toEvent({ type: "message_start", message }), toEvent({ type: "ping" }));
+    this.#emit({ type: "message_start", message });
+    this.#emit({ type: "ping" });
   }
 
   #addChoice(choice: ChatChunkChoice): void {
@@ -135,5 +133,5 @@ export function fromChunks(
   chunks: AsyncIterable<ChatCompletionChunk>,
   request: MessageRequest,
 ): AsyncGenerator<WireEvent, void, undefined> {
-  return translateChunks(chunks, new MessageStream(request));
+  return translateChunks(chunks, (emit) => new MessageStream(request, (event) => emit(toEvent(event))));
 }

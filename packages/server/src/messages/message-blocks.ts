@@ -22,7 +22,7 @@ export interface MessageBlock {
   isEnded: boolean;
 }
 
-type Emit = (event: JsonObject & { readonly type: string }) => void;
+export type Emit = (event: JsonObject & { readonly type: string }) => void;
 
 export class MessageBlocks {
   readonly #emit: Emit;

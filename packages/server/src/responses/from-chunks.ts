@@ -15,9 +15,9 @@ type ToolCallPiece = NonNullable<ChatDelta["tool_calls"]>[number];
 class ResponseStream implements ChunkTranslation {
   readonly #request: ResponseRequest;
   readonly #toolOf: (name: string) => ClientTool;
+  readonly #send: (event: WireEvent) => void;
   readonly #outputs: OpenOutput[] = [];
   readonly #calls = new Map<number, CallOutput>();
-  #events: WireEvent[] = [];
   #sequence = 0;
   #response: JsonObject | undefined;
   #id = "";
@@ -26,15 +26,10 @@ class ResponseStream implements ChunkTranslation {
   #reason: FinishReason | null = null;
   #usage: ChatUsage | undefined;
 
-  constructor(request: ResponseRequest) {
+  constructor(request: ResponseRequest, send: (event: WireEvent) => void) {
     this.#request = request;
+    this.#send = send;
     this.#toolOf = toolReader(request);
-  }
-
-  take(): WireEvent[] {
-    const events = this.#events;
-    this.#events = [];
-    return events;
   }
 
   add(chunk: ChatCompletionChunk): void {
@@ -60,7 +55,7 @@ class ResponseStream implements ChunkTranslation {
 
   readonly #emit: Emit = (type, members) => {
     const event = { type, sequence_number: this.#sequence++, ...members };
-    this.#events.push({ name: type, data: JSON.stringify(event) });
+    this.#send({ name: type, data: JSON.stringify(event) });
   };
 
   #begin(chunk: ChatCompletionChunk): void {
@@ -116,5 +111,5 @@ export function fromChunks(
   chunks: AsyncIterable<ChatCompletionChunk>,
   request: ResponseRequest,
 ): AsyncGenerator<WireEvent, void, undefined> {
-  return translateChunks(chunks, new ResponseStream(request));
+  return translateChunks(chunks, (emit) => new ResponseStream(request, emit));
 }
