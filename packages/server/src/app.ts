@@ -31,6 +31,7 @@ import { serveModels } from "./routing/model-folder.ts";
 import { exportRoutes } from "./query/export/routes.ts";
 import { logRoutes } from "./query/logs/routes.ts";
 import { lokiRoutes } from "./query/loki-api/loki-routes.ts";
+import { createCallCosts } from "./pricing/call-costs.ts";
 import { resolveTokenPrices } from "./pricing/token-prices.ts";
 import { createMetricPresets } from "./query/metrics/presets/metric-presets.ts";
 import { metricsRoutes } from "./query/metrics/routes.ts";
@@ -88,6 +89,7 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
   });
   const { token_prices: prices, metric_presets: configured } = config.telemetry;
   const tokenPrices = await resolveTokenPrices(prices);
+  const costs = createCallCosts(tokenPrices, config.telemetry.cost_in_answers);
   const metricPresets = createMetricPresets({ tokenPrices, configured });
   const { check: checkKey } = closeAtEnd(createKeyCheck({ control, logger }));
   const clientLimits = createClientLimits(config.server, logger, sharing?.failedKeys);
@@ -139,6 +141,7 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
     resolveModel: (scope, modelId) => registry.chat(modelId, scope.key),
     guardFor: (scope, modelId) => guardrails.forCall(scope, modelId),
     limiter,
+    costs,
     observe: observeCall,
     keepsContent: (scope) => callTelemetry.keepsContent(scope),
   };
@@ -215,6 +218,7 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
         ...embeddingRoutes({
           resolveModel: (scope, modelId) => registry.embeddings(modelId, scope.key),
           limiter,
+          costs,
           observe: observeCall,
         }),
         ...catalogRoutes(registry),

@@ -52,6 +52,8 @@ export interface FinishedChat extends CallResult {
   readonly request: ChatRequest;
   readonly firstChunkMs: number | undefined;
   readonly usage: ChatUsage | undefined;
+  /** In the currency of the prices; undefined if the usage is not known or the model has no price. */
+  readonly cost: number | undefined;
   /** Undefined if the call was refused. */
   readonly answer: RecordedAnswer | undefined;
   /** Undefined if no guardrail applies to the call. */
@@ -93,6 +95,8 @@ export interface FinishedEmbeddings extends CallResult {
   readonly dimensions: number | undefined;
   /** Undefined if the engine reports none. */
   readonly tokens: number | undefined;
+  /** As for chats. */
+  readonly cost: number | undefined;
 }
 
 export type FinishedCall = FinishedChat | FinishedSpeech | FinishedTranscription | FinishedEmbeddings;

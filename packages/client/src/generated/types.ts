@@ -273,6 +273,15 @@ export interface ChatCompletion {
       /** Tokens used for reasoning. */
       reasoning_tokens?: number;
     } | null;
+    /** What the call cost, in the currency of the server's prices; absent if it is not known. */
+    cost?: number;
+    /** Parts of the cost. */
+    cost_details?: {
+      /** Cost of the prompt. */
+      upstream_inference_prompt_cost?: number;
+      /** Cost of what was generated. */
+      upstream_inference_completions_cost?: number;
+    } | null;
   };
   /** Log probabilities of the prompt tokens in vLLM's format, if requested. */
   prompt_logprobs?: unknown;
@@ -367,6 +376,15 @@ export interface ChatCompletionChunk {
       /** Tokens used for reasoning. */
       reasoning_tokens?: number;
     } | null;
+    /** What the call cost, in the currency of the server's prices; absent if it is not known. */
+    cost?: number;
+    /** Parts of the cost. */
+    cost_details?: {
+      /** Cost of the prompt. */
+      upstream_inference_prompt_cost?: number;
+      /** Cost of what was generated. */
+      upstream_inference_completions_cost?: number;
+    } | null;
   } | null;
 }
 
@@ -404,6 +422,15 @@ export interface EmbeddingList {
     prompt_tokens: number;
     /** The same number. */
     total_tokens: number;
+    /** What the call cost, in the currency of the server's prices; absent if it is not known. */
+    cost?: number;
+    /** Parts of the cost. */
+    cost_details?: {
+      /** Cost of the prompt. */
+      upstream_inference_prompt_cost?: number;
+      /** Cost of what was generated. */
+      upstream_inference_completions_cost?: number;
+    } | null;
   };
 }
 

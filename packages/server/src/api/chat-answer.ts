@@ -4,6 +4,7 @@
  * https://platform.openai.com/docs/api-reference/chat/object
  */
 import { Type, type Static } from "typebox";
+import { costMembers } from "./cost-members.ts";
 import { schema, type TypeOf } from "./schema.ts";
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
@@ -40,6 +41,7 @@ const usage = Type.Object(
         { description: "Breakdown of the completion tokens." },
       ),
     ),
+    ...costMembers,
   },
   { additionalProperties: true, description: "Token counts." },
 );

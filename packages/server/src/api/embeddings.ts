@@ -1,6 +1,7 @@
 /** The operation that embeds texts. https://platform.openai.com/docs/api-reference/embeddings */
 import { Type } from "typebox";
 import { inputLimit } from "../input-limits.ts";
+import { costMembers } from "./cost-members.ts";
 import { operation } from "./operation.ts";
 import { optional, schema, type TypeOf } from "./schema.ts";
 
@@ -53,6 +54,7 @@ const usage = Type.Object(
   {
     prompt_tokens: Type.Integer({ minimum: 0, description: "Number of tokens; an estimate if the engine tells none." }),
     total_tokens: Type.Integer({ minimum: 0, description: "The same number." }),
+    ...costMembers,
   },
   { description: "Token counts." },
 );

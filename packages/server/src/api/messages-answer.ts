@@ -3,6 +3,7 @@
  * never filtered. https://platform.claude.com/docs/en/build-with-claude/streaming
  */
 import { Type } from "typebox";
+import { costMembers } from "./cost-members.ts";
 import { schema } from "./schema.ts";
 
 const open = { additionalProperties: true } as const;
@@ -30,6 +31,7 @@ const usage = Type.Object(
       Type.Union([count("Tokens."), Type.Null()], { description: "Prompt tokens written to the engine's cache." }),
     ),
     output_tokens: count("Number of generated tokens."),
+    ...costMembers,
   },
   { ...open, description: "Token counts. The prompt has as many tokens as the three input counts together." },
 );

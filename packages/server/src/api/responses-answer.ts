@@ -3,6 +3,7 @@
  * never filtered. https://platform.openai.com/docs/api-reference/responses/object
  */
 import { Type } from "typebox";
+import { costMembers } from "./cost-members.ts";
 import { schema } from "./schema.ts";
 
 const open = { additionalProperties: true } as const;
@@ -26,6 +27,7 @@ const usage = Type.Object(
       { ...open, description: "Breakdown of the generated tokens." },
     ),
     total_tokens: count("Prompt and generated tokens together."),
+    ...costMembers,
   },
   { ...open, description: "Token counts." },
 );

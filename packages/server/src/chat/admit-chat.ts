@@ -8,6 +8,7 @@ import type { ChatGuard } from "../guardrails/chat-guard.ts";
 import type { CallerFields } from "../http/caller.ts";
 import type { RouteInput } from "../http/route.ts";
 import type { Admission } from "../limits/admission.ts";
+import type { CallCosts } from "../pricing/call-costs.ts";
 import type { Limiter } from "../limits/limiter.ts";
 import type { Scope } from "../tenant.ts";
 import { refusedChat, type CallRecord } from "./call-record.ts";
@@ -19,6 +20,7 @@ export interface ChatParts<Model extends ChatModel = ChatModel> {
   /** Checks the call's prompt and answer; undefined if no guardrail applies. */
   guardFor(scope: Scope, modelId: string): ChatGuard | undefined;
   readonly limiter: Limiter;
+  readonly costs: CallCosts;
   /** Called once for each call, refused ones included; must not throw. */
   observe(call: FinishedChat): void;
   /** Whether the scope's project records prompts and answers in telemetry. */

@@ -9,6 +9,7 @@ import type { RouteInput } from "../http/route.ts";
 import type { Admission } from "../limits/admission.ts";
 import type { Attempt } from "../engines/engine.ts";
 import { isObject, nonEmptyText, type JsonObject } from "../json-object.ts";
+import type { CallCost, CallCosts } from "../pricing/call-costs.ts";
 import type { Scope } from "../tenant.ts";
 import { AnswerRecord } from "./answer-record.ts";
 import type { ChunkObserver } from "./chunks.ts";
@@ -23,6 +24,7 @@ interface CallContext {
   readonly admission: Admission;
   readonly input: ChatCallInput;
   readonly parts: {
+    readonly costs: CallCosts;
     observe(call: FinishedChat): void;
     keepsContent(scope: Scope): boolean | Promise<boolean>;
   };
@@ -43,6 +45,7 @@ export function refusedChat(input: ChatCallInput, start: CallStart, error: AppEr
     refused: true,
     firstChunkMs: undefined,
     usage: undefined,
+    cost: undefined,
     answer: undefined,
     attempts: [],
     guard: undefined,
@@ -69,6 +72,7 @@ export class CallRecord implements ChunkObserver {
   #chunks = 0;
   #firstChunkMs: number | undefined;
   #usage: ChatUsage | undefined;
+  #cost: CallCost | undefined;
   #ended = false;
 
   constructor(context: CallContext) {
@@ -101,12 +105,18 @@ export class CallRecord implements ChunkObserver {
     this.#usage = usage;
   }
 
+  /** What the answer tells of the cost, once the call has ended; undefined if it is not known or not to be told. */
+  get toldCost(): CallCost | undefined {
+    return this.#context.parts.costs.areTold ? this.#cost : undefined;
+  }
+
   /** @param error what ended the call; absent on success */
   end(error?: AppError): void {
     if (this.#ended) return;
     this.#ended = true;
     const { admission, guard, input, parts } = this.#context;
     const { request } = this;
+    this.#cost = this.#usage === undefined ? undefined : this.#costOf(this.#usage);
     admission.settle({ tokens: this.#usage?.total_tokens ?? this.#estimatedUse(error) });
     input.note({
       model: request.model,
@@ -116,6 +126,7 @@ export class CallRecord implements ChunkObserver {
       first_chunk_ms: this.#firstChunkMs === undefined ? undefined : Math.round(this.#firstChunkMs * 10) / 10,
       prompt_tokens: this.#usage?.prompt_tokens,
       completion_tokens: this.#usage?.completion_tokens,
+      cost: this.#cost?.total,
     });
     parts.observe({
       // What is sent to the model may lack it, if it is translated.
@@ -131,9 +142,19 @@ export class CallRecord implements ChunkObserver {
       durationMs: performance.now() - this.#startMs,
       firstChunkMs: this.#firstChunkMs,
       usage: this.#usage,
+      cost: this.#cost?.total,
       attempts: this.attempts,
       guard,
     });
+  }
+
+  #costOf(usage: ChatUsage): CallCost | undefined {
+    const { prompt_tokens: inputTokens, completion_tokens: outputTokens, prompt_tokens_details: details } = usage;
+    const cacheReadTokens = details?.cached_tokens ?? 0;
+    const cacheWriteTokens = details?.cache_write_tokens ?? 0;
+    // A fallback may have answered, which has its own price.
+    const models = [this.#answer.model, this.request.model];
+    return this.#context.parts.costs.of(models, { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens });
   }
 
   /** Used if the engine reported no usage: one token per chunk, and nothing for a call that failed before its first chunk. */

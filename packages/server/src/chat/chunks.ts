@@ -14,6 +14,8 @@ export interface ChunkObserver {
 export interface FrameOptions {
   readonly includeUsage: boolean;
   readonly observer: ChunkObserver;
+  /** Called once, after the last chunk, if the client gets the usage. */
+  pricedUsage(usage: ChatUsage): ChatUsage;
 }
 
 /** @returns whether the chunk says more than the usage */
@@ -30,7 +32,7 @@ type StreamHead = Pick<ChatCompletionChunk, "id" | "created" | "model">;
 /** The chunks as JSON. Ends and fails as the chunks do. */
 export async function* toFrames(
   chunks: AsyncIterable<ChatCompletionChunk>,
-  { includeUsage, observer }: FrameOptions,
+  { includeUsage, observer, pricedUsage }: FrameOptions,
 ): AsyncGenerator<string, void, undefined> {
   let head: StreamHead | undefined;
   let usage: ChatUsage | undefined;
@@ -52,7 +54,7 @@ export async function* toFrames(
     yield JSON.stringify(withHead(chunk, { ...head, usage: includeUsage ? null : undefined }));
   }
   if (includeUsage && usage !== undefined && head !== undefined) {
-    yield JSON.stringify({ ...head, object: "chat.completion.chunk", choices: [], usage });
+    yield JSON.stringify({ ...head, object: "chat.completion.chunk", choices: [], usage: pricedUsage(usage) });
   }
 }
 

@@ -6,6 +6,7 @@ import type { ChatGuard } from "../guardrails/chat-guard.ts";
 import type { CallerFields } from "../http/caller.ts";
 import type { RouteInput, RouteResponse } from "../http/route.ts";
 import type { ChatCall, ChatModel } from "../engines/engine.ts";
+import { costHeaders, pricedAnswer, withCost } from "../pricing/call-costs.ts";
 import { reportEnd } from "../streams/report-end.ts";
 import { admitChat, guardPrompt, type ChatParts } from "./admit-chat.ts";
 import { prepareChat } from "./prepare.ts";
@@ -30,7 +31,12 @@ export function createChat(parts: ChatParts): Chat {
     const call = new PreparedCall({ request, changes }, input, record.attempts);
     const headers = admission.headers();
     if (request.stream !== true) {
-      return { kind: "json", value: await complete(model, call, { record, guard }), headers };
+      const completion = await complete(model, call, { record, guard });
+      return {
+        kind: "json",
+        value: pricedAnswer(completion, record.toldCost),
+        headers: { ...headers, ...costHeaders(record.toldCost) },
+      };
     }
     const includeUsage = request.stream_options?.include_usage === true;
     const modelChunks = model.stream(call);
@@ -45,6 +51,7 @@ export function createChat(parts: ChatParts): Chat {
       {
         includeUsage,
         observer: record,
+        pricedUsage: (usage) => withCost(usage, record.toldCost),
       },
     );
     return { kind: "events", events, headers };

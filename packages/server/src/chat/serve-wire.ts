@@ -11,7 +11,7 @@ import type { ChatWire, WireCall, WireEvent, WireModel } from "../engines/wire.t
 import { AppError, toAppError } from "../errors.ts";
 import type { ChatGuard } from "../guardrails/chat-guard.ts";
 import type { CallerFields } from "../http/caller.ts";
-import type { ResponseHeaders, RouteInput, RouteResponse } from "../http/route.ts";
+import type { RouteInput } from "../http/route.ts";
 import type { JsonObject } from "../json-object.ts";
 import type { RoutedChat } from "../routing/route-chat.ts";
 import { reportEnd } from "../streams/report-end.ts";
@@ -22,6 +22,7 @@ import { complete } from "./complete.ts";
 import { prepareChat } from "./prepare.ts";
 import { PreparedCall } from "./prepared-call.ts";
 import { toWireCall } from "./wire-call.ts";
+import { priced, type ServedAnswer, type WireAnswer } from "./wire-answer.ts";
 import type { WireFormat, WireRequest } from "./wire.ts";
 
 export type ReceivedCall<Request> = Pick<
@@ -47,16 +48,12 @@ export interface WireTarget {
   readonly isNative: boolean;
 }
 
-export type WireAnswer =
-  | { readonly kind: "answer"; readonly answer: JsonObject }
-  | { readonly kind: "events"; readonly events: AsyncIterable<WireEvent> };
-
 /** @param onTarget called before the answer, or the first event, is returned */
 export type ServeWire<Request> = (
   received: ReceivedCall<Request>,
   sent: SentCall<Request>,
   onTarget?: (target: WireTarget) => void,
-) => Promise<WireAnswer & { readonly headers: ResponseHeaders }>;
+) => Promise<ServedAnswer>;
 
 export function createWire<Request extends WireRequest>(
   format: WireFormat<Request>,
@@ -91,10 +88,11 @@ export function createWire<Request extends WireRequest>(
       const call = new RoutedWireCall(routed, translate);
       return body.stream === true
         ? { kind: "events", events: call.events(), headers }
-        : { kind: "answer", answer: await call.answer(), headers };
+        : priced(await call.answer(), record, headers);
     }
     const checked = await guardPrompt(guard, admitted, { signal: input.signal, record });
-    return { headers, ...(await serveGuarded(guard, chatCall(checked.request, input, record), routed)) };
+    const served = await serveGuarded(guard, chatCall(checked.request, input, record), routed);
+    return served.kind === "events" ? { ...served, headers } : priced(served.answer, record, headers);
   };
 }
 
@@ -280,15 +278,4 @@ function notAtEngine(): AppError {
 function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => (made ??= { value: make() }).value;
-}
-
-/** The route's response. */
-export function toResponse(
-  answer: WireAnswer & { readonly headers: ResponseHeaders },
-  { errorEvent }: Pick<WireFormat<never>, "errorEvent">,
-): RouteResponse {
-  const { headers } = answer;
-  return answer.kind === "answer"
-    ? { kind: "json", value: answer.answer, headers }
-    : { kind: "named_events", events: answer.events, errorEvent, headers };
 }

@@ -137,6 +137,11 @@ export const telemetry = Type.Object(
     trace_presets: tracePresets,
     metric_presets: metricPresets,
     token_prices: tokenPrices,
+    cost_in_answers: Type.Boolean({
+      default: true,
+      description:
+        "Tell what a call cost in its answer (`usage.cost`, `usage.cost_details` and the header `x-cost`), if its model has a price. Turn it off for clients that refuse members that they do not know.",
+    }),
   },
   { default: {}, description: "Where telemetry is stored, and the limits on queries and on the write queue." },
 );

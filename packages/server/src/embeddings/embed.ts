@@ -6,6 +6,7 @@ import { toAppError, type AppError } from "../errors.ts";
 import type { FinishedEmbeddings } from "../finished-call.ts";
 import { callerOf, type CallerFields } from "../http/caller.ts";
 import type { RouteInput, RouteResponse } from "../http/route.ts";
+import { costHeaders, type CallCost, type CallCosts } from "../pricing/call-costs.ts";
 import type { Limiter } from "../limits/limiter.ts";
 import type { RoutedEmbeddings } from "../routing/route-embeddings.ts";
 import type { Scope } from "../tenant.ts";
@@ -16,6 +17,7 @@ export interface EmbeddingParts {
   /** @throws AppError model_not_found, model_not_allowed, invalid_request */
   resolveModel(scope: Scope, modelId: string): RoutedEmbeddings;
   readonly limiter: Limiter;
+  readonly costs: CallCosts;
   /** Called once for each call, refused ones included; must not throw. */
   observe(call: FinishedEmbeddings): void;
 }
@@ -29,7 +31,10 @@ export function createEmbed(parts: EmbeddingParts): Embed {
     const { body, signal, requestId, scope } = input;
     const start = { unixMs: Date.now(), monotonicMs: performance.now() };
     const attempts: Attempt[] = [];
-    const finish = (result: Pick<FinishedEmbeddings, "inputs" | "tokens" | "refused">, error?: AppError): void => {
+    const finish = (
+      result: Pick<FinishedEmbeddings, "inputs" | "tokens" | "cost" | "refused">,
+      error?: AppError,
+    ): void => {
       parts.observe({
         ...callerOf(input, { endUser: body.user ?? undefined }),
         ...result,
@@ -44,25 +49,34 @@ export function createEmbed(parts: EmbeddingParts): Embed {
       });
     };
     const admitted = await admit(input, parts).catch((thrown: unknown) => {
-      finish({ inputs: 0, tokens: undefined, refused: true }, toAppError(thrown));
+      finish({ inputs: 0, tokens: undefined, cost: undefined, refused: true }, toAppError(thrown));
       throw thrown;
     });
     const { admission, estimatedTokens, model, prepared } = admitted;
     const { inputs } = prepared;
     let tokens: number | undefined;
+    let cost: CallCost | undefined;
     try {
       const call: EmbeddingCall = { ...prepared, signal, requestId, fairnessKey: scope.organizationId };
       const onAttempt = (attempt: Attempt): unknown => attempts.push(attempt);
       const { vectors, modelId, ...answer } = await model.embed({ ...call, onAttempt });
       tokens = answer.tokens;
       const used = tokens ?? estimatedTokens;
-      const text = await writeEmbeddings(vectors, { model: modelId, tokens: used, format: body.encoding_format });
-      finish({ inputs: inputs.length, tokens, refused: false });
+      if (tokens !== undefined) cost = costOf(tokens, [modelId, body.model], parts.costs);
+      const toldCost = parts.costs.areTold ? cost : undefined;
+      const facts = { model: modelId, tokens: used, format: body.encoding_format, cost: toldCost };
+      const text = await writeEmbeddings(vectors, facts);
+      finish({ inputs: inputs.length, tokens, cost: cost?.total, refused: false });
       admission.settle({ tokens: used });
-      return { kind: "text", text, type: "application/json", headers: admission.headers() };
+      return {
+        kind: "text",
+        text,
+        type: "application/json",
+        headers: { ...admission.headers(), ...costHeaders(toldCost) },
+      };
     } catch (thrown) {
       admission.settle({ tokens: 0 });
-      finish({ inputs: inputs.length, tokens, refused: false }, toAppError(thrown));
+      finish({ inputs: inputs.length, tokens, cost: cost?.total, refused: false }, toAppError(thrown));
       throw thrown;
     } finally {
       input.note({
@@ -71,9 +85,14 @@ export function createEmbed(parts: EmbeddingParts): Embed {
         engine: attempts.at(-1)?.engine,
         attempts: attempts.length,
         prompt_tokens: tokens,
+        cost: cost?.total,
       });
     }
   };
+}
+
+function costOf(inputTokens: number, models: readonly string[], costs: CallCosts): CallCost | undefined {
+  return costs.of(models, { inputTokens, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 });
 }
 
 /** Prepares the request, resolves its model, then applies the limits. */

@@ -1,17 +1,19 @@
 /** Writes vectors as JSON, in time slices: two thousand vectors have millions of numbers. */
 import type { EmbeddingRequest } from "../api/embeddings.ts";
+import { withCost, type CallCost } from "../pricing/call-costs.ts";
 import { CooperativeYield, longStep } from "../scheduling/cooperative-yield.ts";
 
 interface EmbeddingFacts {
   /** The ID of the model that made them. */
   readonly model: string;
   readonly tokens: number;
+  readonly cost: CallCost | undefined;
   readonly format: EmbeddingRequest["encoding_format"];
 }
 
 export async function writeEmbeddings(
   vectors: readonly Float32Array[],
-  { model, tokens, format }: EmbeddingFacts,
+  { model, tokens, format, cost }: EmbeddingFacts,
 ): Promise<string> {
   const yielder = new CooperativeYield();
   const toText = format === "base64" ? toBase64 : toNumbers;
@@ -20,7 +22,7 @@ export async function writeEmbeddings(
     text += `${index === 0 ? "" : ","}{"object":"embedding","index":${index},"embedding":${toText(vector)}}`;
     if (yielder.isDue(longStep)) await yielder.yield();
   }
-  const usage = { prompt_tokens: tokens, total_tokens: tokens };
+  const usage = withCost({ prompt_tokens: tokens, total_tokens: tokens }, cost);
   return `${text}],"model":${JSON.stringify(model)},"usage":${JSON.stringify(usage)}}`;
 }
 

@@ -10,7 +10,7 @@ export function corsHeaders(request: IncomingMessage, allowedOrigins: readonly s
   return {
     "access-control-allow-origin": origin,
     "access-control-expose-headers":
-      "x-request-id, retry-after, retry-after-ms, x-should-retry, x-ratelimit-limit-requests, x-ratelimit-remaining-requests, x-ratelimit-reset-requests, x-ratelimit-limit-tokens, x-ratelimit-remaining-tokens, x-ratelimit-reset-tokens, x-sample-rate, x-model",
+      "x-request-id, retry-after, retry-after-ms, x-should-retry, x-ratelimit-limit-requests, x-ratelimit-remaining-requests, x-ratelimit-reset-requests, x-ratelimit-limit-tokens, x-ratelimit-remaining-tokens, x-ratelimit-reset-tokens, x-sample-rate, x-model, x-cost",
     vary: "origin",
   };
 }

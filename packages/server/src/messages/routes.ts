@@ -1,7 +1,8 @@
 /** HTTP routes of Anthropic's Messages API. */
 import { countMessageTokens, createMessage } from "../api/messages.ts";
 import type { ChatParts } from "../chat/admit-chat.ts";
-import { createWire, toResponse } from "../chat/serve-wire.ts";
+import { createWire } from "../chat/serve-wire.ts";
+import { toResponse } from "../chat/wire-answer.ts";
 import { route, type ErrorWriter, type Route } from "../http/route.ts";
 import type { RoutedChat } from "../routing/route-chat.ts";
 import { createCountTokens } from "./count-tokens.ts";

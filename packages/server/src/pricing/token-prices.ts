@@ -50,13 +50,17 @@ export interface TokenUsage {
 const pricedTokens = 1e6;
 
 export function costOfTokens(usage: TokenUsage, price: TokenPrice): number {
-  const { cacheReadTokens, cacheWriteTokens, inputTokens, outputTokens } = usage;
+  return costOfInput(usage, price) + costOfOutput(usage, price);
+}
+
+export function costOfInput(usage: TokenUsage, price: TokenPrice): number {
+  const { cacheReadTokens, cacheWriteTokens, inputTokens } = usage;
   // Some instrumentations leave cached tokens out of the input.
   const uncached = Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens);
-  const cost =
-    uncached * price.input +
-    cacheReadTokens * price.cacheRead +
-    cacheWriteTokens * price.cacheWrite +
-    outputTokens * price.output;
+  const cost = uncached * price.input + cacheReadTokens * price.cacheRead + cacheWriteTokens * price.cacheWrite;
   return cost / pricedTokens;
+}
+
+export function costOfOutput({ outputTokens }: TokenUsage, price: TokenPrice): number {
+  return (outputTokens * price.output) / pricedTokens;
 }

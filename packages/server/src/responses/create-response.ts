@@ -1,7 +1,8 @@
 /** Generates a response, and stores it before the client learns its ID from the last event. */
 import type { ResponseRequest } from "../api/responses-request.ts";
 import type { ChatParts } from "../chat/admit-chat.ts";
-import { createWire, type ReceivedCall, type ServeWire, type WireAnswer, type WireTarget } from "../chat/serve-wire.ts";
+import { createWire, type ReceivedCall, type ServeWire, type WireTarget } from "../chat/serve-wire.ts";
+import type { WireAnswer } from "../chat/wire-answer.ts";
 import type { WireEvent } from "../engines/wire.ts";
 import { AppError, type ErrorCode } from "../errors.ts";
 import type { ResponseHeaders } from "../http/route.ts";

@@ -9,7 +9,7 @@ import {
   listResponseItems,
 } from "../api/responses.ts";
 import type { ChatParts } from "../chat/admit-chat.ts";
-import { toResponse } from "../chat/serve-wire.ts";
+import { toResponse } from "../chat/wire-answer.ts";
 import { AppError } from "../errors.ts";
 import { route, type Route, type RouteInput } from "../http/route.ts";
 import type { RoutedChat } from "../routing/route-chat.ts";

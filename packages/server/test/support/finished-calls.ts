@@ -27,6 +27,7 @@ export function finishedChat(members: Partial<FinishedChat> = {}): FinishedChat 
     request: { model: "m", messages: [{ role: "user", content: "hello" }] },
     firstChunkMs: undefined,
     usage: undefined,
+    cost: undefined,
     answer: { id: "a", model: "m", finishReasons: ["stop"], choices: [{ text: "hi", toolCalls: [] }] },
     guard: undefined,
     ...members,

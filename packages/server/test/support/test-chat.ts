@@ -1,5 +1,6 @@
 /** The chat operation on a real HTTP server, with a scripted model. */
 import type { ChatParts } from "../../src/chat/admit-chat.ts";
+import { createCallCosts } from "../../src/pricing/call-costs.ts";
 import { createChat } from "../../src/chat/complete.ts";
 import { chatRoutes } from "../../src/chat/routes.ts";
 import type { FinishedChat } from "../../src/finished-call.ts";
@@ -38,6 +39,7 @@ export async function startTestChat({
     resolveModel: () => model,
     guardFor: (scope, modelId) => guardrails?.forCall(scope, modelId),
     limiter,
+    costs: createCallCosts({}, true),
     observe: (call) => (call.refused ? refusedChats : finishedChats).push(call),
     keepsContent,
   });

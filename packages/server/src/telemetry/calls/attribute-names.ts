@@ -28,6 +28,8 @@ export const genAi = {
   cacheWriteTokens: "gen_ai.usage.cache_creation.input_tokens",
   cacheReadTokens: "gen_ai.usage.cache_read.input_tokens",
   reasoningTokens: "gen_ai.usage.reasoning.output_tokens",
+  /** Not in the conventions; OpenLIT and others use it. In the currency of the prices. */
+  cost: "gen_ai.usage.cost",
   embeddingDimensions: "gen_ai.embeddings.dimension.count",
   inputMessages: "gen_ai.input.messages",
   outputMessages: "gen_ai.output.messages",

@@ -11,6 +11,7 @@ export function toEmbeddingRecords(
 ): CallRecords {
   const attributes = {
     [genAi.inputTokens]: call.tokens,
+    [genAi.cost]: call.cost,
     [genAi.embeddingDimensions]: call.dimensions,
   };
   return toCallRecords(call, { subject: `Embedding with ${call.model}`, attributes, keepContent }, providerOf);
