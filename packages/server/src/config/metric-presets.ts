@@ -25,8 +25,22 @@ export const tokenPrices = Type.Record(
   Type.String({ minLength: 1 }),
   Type.Object(
     {
-      input: Type.Number({ minimum: 0, description: "Price of one million input tokens." }),
-      output: Type.Number({ minimum: 0, description: "Price of one million output tokens." }),
+      input: Type.Optional(
+        Type.Number({
+          minimum: 0,
+          description:
+            "Price of one million input tokens. Absent: what the model's vendor publishes, in US dollars; if no vendor does, the server does not start.",
+        }),
+      ),
+      output: Type.Optional(
+        Type.Number({ minimum: 0, description: "Price of one million output tokens. Absent: as for `input`." }),
+      ),
+      published: Type.Optional(
+        Type.String({
+          minLength: 1,
+          description: "The vendor's name of the model, for published prices. Absent: the model ID.",
+        }),
+      ),
       cache_read: Type.Optional(
         Type.Number({
           minimum: 0,

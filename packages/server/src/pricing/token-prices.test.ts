@@ -39,6 +39,35 @@ describe("the cost of tokens", () => {
     assert.deepEqual(prices["gpt-4o"], { input: 10, output: 20, cacheRead: 1, cacheWrite: 2 });
   });
 
+  test("has the published prices of models without configured ones, under the vendor's name or another", async () => {
+    const prices = await resolveTokenPrices({
+      "gpt-4o": {},
+      ours: { published: "claude-sonnet-4-5" },
+      "text-embedding-3-small": {},
+      "openai/text-embedding-3-small": {},
+      discounted: { published: "gpt-4o", input: 1.25 },
+    });
+    assert.deepEqual(prices, {
+      "gpt-4o": { input: 2.5, output: 10, cacheRead: 1.25, cacheWrite: 2.5 },
+      ours: { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 },
+      "text-embedding-3-small": { input: 0.02, output: 0, cacheRead: 0.02, cacheWrite: 0.02 },
+      "openai/text-embedding-3-small": { input: 0.02, output: 0, cacheRead: 0.02, cacheWrite: 0.02 },
+      discounted: { input: 1.25, output: 10, cacheRead: 0.625, cacheWrite: 1.25 },
+    });
+  });
+
+  for (const [name, price, unknown] of [
+    ["no price", {}, "our-own-model"],
+    ["a price of the input only", { input: 1 }, "our-own-model"],
+    ["an unknown published name", { input: 1, output: 2, published: "no/such-model" }, "no/such-model"],
+  ] as const) {
+    test(`of a model that no vendor has is refused with ${name}`, async () => {
+      await assert.rejects(resolveTokenPrices({ "our-own-model": price }), {
+        message: `telemetry.token_prices.our-own-model: no vendor publishes prices of "${unknown}"; set input and output, or set published to the name that its vendor uses.`,
+      });
+    });
+  }
+
   test("is never negative, never more without a cache than with a dearer one, and the sum of its parts", () => {
     const count = integer({ min: 0, max: 10_000_000 });
     const amount = double({ min: 0, max: 1_000, noNaN: true });

@@ -1,42 +1,47 @@
 /**
- * Prices of a model's tokens. The configuration need not say what cached tokens cost: then they have the share of the input's
- * price that the model's vendor publishes, else the full price.
+ * Prices of a model's tokens. What the configuration does not say is what the model's vendor publishes; cached tokens have the
+ * share of the input's price that the vendor publishes, else the full price.
  */
 import type { TokenPrices } from "../config/metric-presets.ts";
-
-/** Of one million tokens, in the currency of the configuration. */
-export interface TokenPrice {
-  readonly input: number;
-  readonly output: number;
-  /** Of input tokens that were read from a cache. */
-  readonly cacheRead: number;
-  /** Of input tokens that were written to a cache. */
-  readonly cacheWrite: number;
-}
+import type { TokenPrice } from "./token-price.ts";
 
 export type ModelTokenPrices = Readonly<Record<string, TokenPrice>>;
 
-/** Loads the vendors' prices only if they are needed: they are a megabyte. */
+/**
+ * Loads the vendors' prices only if they are needed: they are a megabyte.
+ * @throws Error for a model without configured prices that no vendor publishes
+ */
 export async function resolveTokenPrices(configured: TokenPrices): Promise<ModelTokenPrices> {
   const entries = Object.entries(configured);
-  const isComplete = entries.every(
-    ([, { cache_read: read, cache_write: write }]) => read !== undefined && write !== undefined,
-  );
-  const shareOf = isComplete ? undefined : (await import("./published-prices.ts")).publishedCacheShares;
+  const published = entries.every(([, price]) => isComplete(price))
+    ? undefined
+    : (await import("./published-prices.ts")).publishedPrices;
   return Object.fromEntries(
-    entries.map(([model, price]) => {
-      const shares = shareOf?.(model);
-      return [
-        model,
-        {
-          input: price.input,
-          output: price.output,
-          cacheRead: price.cache_read ?? price.input * (shares?.read ?? 1),
-          cacheWrite: price.cache_write ?? price.input * (shares?.write ?? 1),
-        },
-      ];
-    }),
+    entries.map(([model, price]) => [model, resolvePrice(model, price, published?.(price.published ?? model))]),
   );
+}
+
+type ConfiguredPrice = TokenPrices[string];
+
+function isComplete({ input, output, cache_read: read, cache_write: write }: ConfiguredPrice): boolean {
+  return input !== undefined && output !== undefined && read !== undefined && write !== undefined;
+}
+
+function resolvePrice(model: string, configured: ConfiguredPrice, published: TokenPrice | undefined): TokenPrice {
+  const { input = published?.input, output = published?.output, published: name } = configured;
+  if (input === undefined || output === undefined || (name !== undefined && published === undefined)) {
+    const problem = `no vendor publishes prices of ${JSON.stringify(name ?? model)}`;
+    const remedy = "set input and output, or set published to the name that its vendor uses.";
+    throw new Error(`telemetry.token_prices.${model}: ${problem}; ${remedy}`);
+  }
+  // Whoever pays another price for the input pays as much less or more for cached tokens.
+  const share = published === undefined || published.input === 0 ? undefined : input / published.input;
+  return {
+    input,
+    output,
+    cacheRead: configured.cache_read ?? (share === undefined ? input : published!.cacheRead * share),
+    cacheWrite: configured.cache_write ?? (share === undefined ? input : published!.cacheWrite * share),
+  };
 }
 
 /** What a model was given and generated; cached tokens are part of the input. */

@@ -1,7 +1,8 @@
 /** Metric presets about model calls and tokens. */
 import { AppError } from "../../../errors.ts";
 import type { Expression, LabelMatcher } from "../../../languages/promql/syntax/ast.ts";
-import type { ModelTokenPrices, TokenPrice } from "../../../pricing/token-prices.ts";
+import type { TokenPrice } from "../../../pricing/token-price.ts";
+import type { ModelTokenPrices } from "../../../pricing/token-prices.ts";
 import { aggregate, betweenVectors, call, constantSeries, number, range, withNumber } from "./expression-factories.ts";
 import type { MetricPreset, PresetCall, PresetFilter } from "./preset.ts";
 
