@@ -27,8 +27,8 @@ export interface Host {
   close(): Promise<void>;
 }
 
-/** An insert as connection.ts writes it, with every column; anything else with a `query` in the URL is refused. */
-const insertPattern = /^(?<into>INSERT INTO (?<table>\w+) \([\w, ]+\)) FORMAT Native$/;
+/** An insert as connection.ts writes it; anything else with a `query` in the URL is refused. */
+const insertPattern = /^(?<into>INSERT INTO (?<table>\w+) \((?<columns>\w+(?:, \w+)*)\)) FORMAT Native$/;
 const maximumStatementBytes = 8_388_608;
 const smallInsertBytes = 1_048_576;
 
@@ -36,6 +36,8 @@ interface InsertStatement {
   /** `INSERT INTO table (columns)` */
   readonly into: string;
   readonly table: TableName;
+  /** Not all of the table's if another version of the server sent it. */
+  readonly columns: readonly string[];
   readonly settings: ReadonlyMap<string, string>;
   readonly signal: AbortSignal;
 }
@@ -54,16 +56,21 @@ function quote(text: string): string {
   return `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
 }
 
-/** The part of an insert that reads the table's columns, with the types of blocks, from a file. */
-function selectFromFile(table: TableName, path: string): string {
-  const columns = Object.entries(tables[table].columns).map(([name, { type }]) => `${name} ${type.wire}`);
-  return `SELECT * FROM file(${quote(path)}, 'Native', ${quote(columns.join(", "))})`;
+/** The part of an insert that reads columns, with the types of blocks, from a file. */
+function selectFromFile(table: TableName, columns: readonly string[], path: string): string {
+  const known: Readonly<Record<string, { readonly type: { readonly wire: string } }>> = tables[table].columns;
+  const structure = columns.map((name) => {
+    const column = Object.hasOwn(known, name) ? known[name] : undefined;
+    if (column === undefined) throw new StoreError(`${table} has no column ${name}.`, { code: 16 });
+    return `${name} ${column.type.wire}`;
+  });
+  return `SELECT ${columns.join(", ")} FROM file(${quote(path)}, 'Native', ${quote(structure.join(", "))})`;
 }
 
 async function insertRows(options: HostOptions, fileName: string, insert: InsertStatement): Promise<void> {
-  const { into, table, settings, signal } = insert;
+  const { into, table, columns, settings, signal } = insert;
   const { path, bytes } = await findSpoolFile(options.spoolDirectory, fileName);
-  const text = `${into} ${selectFromFile(table, path)}`;
+  const text = `${into} ${selectFromFile(table, columns, path)}`;
   await options.engine.run({ text, settings: withThreads(settings, bytes), format: "Null", lane: "own" }, signal);
 }
 
@@ -93,12 +100,18 @@ async function answer(options: HostOptions, request: IncomingMessage, signal: Ab
   }
   const query = url.searchParams.get("query");
   if (query !== null) {
-    const { into, table = "" } = insertPattern.exec(query)?.groups ?? {};
+    const { into, table = "", columns = "" } = insertPattern.exec(query)?.groups ?? {};
     if (into === undefined || !Object.hasOwn(tables, table)) {
       throw new StoreError("The URL may contain only inserts into telemetry tables.", { code: 62 });
     }
     const fileName = url.searchParams.get(spoolFileParameter) ?? "";
-    await insertRows(options, fileName, { into, table: table as TableName, settings, signal });
+    await insertRows(options, fileName, {
+      into,
+      table: table as TableName,
+      columns: columns.split(", "),
+      settings,
+      signal,
+    });
     return Buffer.alloc(0);
   }
   const text = await readStatement(request);
