@@ -115,7 +115,8 @@ const sherpaOnnxModelSettings = Type.Object(
       Type.Integer({
         minimum: 1,
         maximum: 1024,
-        description: "Number of CPU threads for one phrase or speech segment. Absent: one per core, at most 4.",
+        description:
+          "Number of CPU threads for one phrase or speech segment. Several shorten a call on an idle machine, and take more CPU time in total. Absent: 1.",
       }),
     ),
     processes: Type.Optional(
