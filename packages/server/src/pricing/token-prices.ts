@@ -55,17 +55,23 @@ export interface TokenUsage {
 const pricedTokens = 1e6;
 
 export function costOfTokens(usage: TokenUsage, price: TokenPrice): number {
-  return costOfInput(usage, price) + costOfOutput(usage, price);
+  return (inputAmount(usage, price) + outputAmount(usage, price)) / pricedTokens;
 }
 
 export function costOfInput(usage: TokenUsage, price: TokenPrice): number {
-  const { cacheReadTokens, cacheWriteTokens, inputTokens } = usage;
-  // Some instrumentations leave cached tokens out of the input.
-  const uncached = Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens);
-  const cost = uncached * price.input + cacheReadTokens * price.cacheRead + cacheWriteTokens * price.cacheWrite;
-  return cost / pricedTokens;
+  return inputAmount(usage, price) / pricedTokens;
 }
 
-export function costOfOutput({ outputTokens }: TokenUsage, price: TokenPrice): number {
-  return (outputTokens * price.output) / pricedTokens;
+export function costOfOutput(usage: TokenUsage, price: TokenPrice): number {
+  return outputAmount(usage, price) / pricedTokens;
+}
+
+function inputAmount({ inputTokens, cacheReadTokens, cacheWriteTokens }: TokenUsage, price: TokenPrice): number {
+  // Some instrumentations leave cached tokens out of the input.
+  const uncached = Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens);
+  return uncached * price.input + cacheReadTokens * price.cacheRead + cacheWriteTokens * price.cacheWrite;
+}
+
+function outputAmount({ outputTokens }: TokenUsage, price: TokenPrice): number {
+  return outputTokens * price.output;
 }
