@@ -12,7 +12,7 @@ export type WireAnswer =
 
 export type ServedAnswer = WireAnswer & { readonly headers: ResponseHeaders };
 
-/** Streams do not tell their cost: clients of these wires read the usage of several events. */
+/** Only for answers that are not streamed: an event with the usage is sent before the call ends, when its cost is computed. */
 export function priced(answer: JsonObject, { toldCost }: CallRecord, headers: ResponseHeaders): ServedAnswer {
   return {
     kind: "answer",

@@ -34,13 +34,14 @@ function resolvePrice(model: string, configured: ConfiguredPrice, published: Tok
     const remedy = "set input and output, or set published to the name that its vendor uses.";
     throw new Error(`telemetry.token_prices.${model}: ${problem}; ${remedy}`);
   }
-  // Whoever pays another price for the input pays as much less or more for cached tokens.
-  const share = published === undefined || published.input === 0 ? undefined : input / published.input;
+  /** The share of the input's price that the vendor publishes for cached tokens. */
+  const cached = (price: number | undefined): number =>
+    price === undefined || published === undefined || published.input === 0 ? input : price * (input / published.input);
   return {
     input,
     output,
-    cacheRead: configured.cache_read ?? (share === undefined ? input : published!.cacheRead * share),
-    cacheWrite: configured.cache_write ?? (share === undefined ? input : published!.cacheWrite * share),
+    cacheRead: configured.cache_read ?? cached(published?.cacheRead),
+    cacheWrite: configured.cache_write ?? cached(published?.cacheWrite),
   };
 }
 

@@ -1,6 +1,5 @@
 /** The chat operation on a real HTTP server, with a scripted model. */
 import type { ChatParts } from "../../src/chat/admit-chat.ts";
-import { createCallCosts } from "../../src/pricing/call-costs.ts";
 import { createChat } from "../../src/chat/complete.ts";
 import { chatRoutes } from "../../src/chat/routes.ts";
 import type { FinishedChat } from "../../src/finished-call.ts";
@@ -11,6 +10,7 @@ import { createLimiter } from "../../src/limits/limiter.ts";
 import { MonthlyUsage } from "../../src/limits/monthly-usage.ts";
 import { silentLogger } from "../../src/logger.ts";
 import type { ChatModel } from "../../src/engines/engine.ts";
+import { createCallCosts } from "../../src/pricing/call-costs.ts";
 import { startTestHttp, testSecret } from "./test-http.ts";
 
 interface TestChatOptions {
