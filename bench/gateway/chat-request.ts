@@ -1,17 +1,30 @@
-/** Encodes a chat completion request for one of the contenders. */
+/** Encodes a request for one of the contenders. */
+import { requestOf, smallRequest, type Api } from "./apis.ts";
 import type { Contender } from "./contenders.ts";
-import { requestBody } from "./wire.ts";
 
-/** Head and body; `body` replaces the usual small one. */
-export function chatRequest(
-  contender: Contender,
-  mode: string,
-  body = requestBody(contender.model(mode), { stream: mode !== "batch" }),
-): Buffer {
+export interface Call {
+  readonly mode: string;
+  readonly api?: Api;
+  /** Whether the upstream of the model speaks the API. */
+  readonly isNative?: boolean;
+}
+
+/** A small chat completion. */
+export function chatRequest(contender: Contender, mode: string): Buffer {
+  return smallCall(contender, { mode });
+}
+
+export function smallCall(contender: Contender, call: Call): Buffer {
+  const { api = "chat", mode } = call;
+  return encode(contender, call, smallRequest(api, contender.model(mode, call), { stream: mode !== "batch" }));
+}
+
+/** Head and body. */
+function encode(contender: Contender, { api = "chat", mode }: Call, body: string): Buffer {
   const headers = { host: "127.0.0.1", "content-type": "application/json", ...contender.headers(mode) };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   return Buffer.from(
-    `POST ${contender.path(mode)} HTTP/1.1\r\n${lines.join("")}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    `POST ${contender.path(mode, api)} HTTP/1.1\r\n${lines.join("")}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
 }
 
@@ -44,10 +57,11 @@ function words(length: number): string {
 }
 
 /** A call with a long prompt and a short answer. */
-export function longRequest(contender: Contender, prompt: Prompt): Buffer {
-  return chatRequest(
+export function longCall(contender: Contender, call: Call & { readonly prompt: Prompt }): Buffer {
+  const model = contender.model("batch", call);
+  return encode(
     contender,
-    "batch",
-    JSON.stringify({ model: contender.model("batch"), messages: prompts[prompt]() }),
+    call,
+    requestOf(call.api ?? "chat", model, { messages: prompts[call.prompt](), stream: false }),
   );
 }

@@ -7,16 +7,19 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePorts } from "../free-ports.ts";
 import { firstLine, start } from "../processes.ts";
+import { apiPaths, type Api } from "./apis.ts";
 
 export interface Contender {
   readonly name: string;
   readonly port: number;
   /** Undefined for the upstream itself. */
   readonly child: ChildProcess | undefined;
-  /** Path of a mode's chat completions. */
-  path(mode: string): string;
+  /** Whether it takes other APIs than chat completions, and whether it also translates them. */
+  readonly apis: "chat" | "passed_through" | "translated";
+  /** Path of an API in a mode. */
+  path(mode: string, api?: Api): string;
   /** Model to request in a mode. */
-  model(mode: string): string;
+  model(mode: string, options?: { readonly isNative?: boolean }): string;
   headers(mode: string): Readonly<Record<string, string>>;
 }
 
@@ -27,8 +30,8 @@ export interface Setting {
 }
 
 const root = join(import.meta.dirname, "../..");
-const upstreamPath = (mode: string): string => `/${mode}/v1/chat/completions`;
-const plain = { path: upstreamPath, model: () => "bench", headers: () => ({}) };
+const upstreamPath = (mode: string, api: Api = "chat"): string => `/${mode}${apiPaths[api]}`;
+const plain = { apis: "chat", path: upstreamPath, model: () => "bench", headers: () => ({}) } as const;
 
 export async function startUpstream(): Promise<{ child: ChildProcess; port: number }> {
   const child = start({ command: [process.execPath, join(import.meta.dirname, "mock-upstream.ts")], measured: false });
@@ -43,7 +46,8 @@ export async function startBareRelay({ upstreamPort }: Setting): Promise<Contend
   const script = join(import.meta.dirname, "bare-relay.ts");
   const command = [process.execPath, script, `http://127.0.0.1:${upstreamPort}`] as const;
   const child = start({ command: [...command], measured: true });
-  return { ...plain, name: "bare node:http + undici relay", port: Number(await firstLine(child)), child };
+  const apis = "passed_through";
+  return { ...plain, apis, name: "bare node:http + undici relay", port: Number(await firstLine(child)), child };
 }
 
 export interface SoundingOptions {
@@ -69,12 +73,20 @@ export async function startSounding(setting: Setting, { telemetry, flags = [], w
     discovery: { enabled: false },
     telemetry: { enabled: telemetry },
     engines: Object.fromEntries(
-      modes.map((mode) => [
-        mode,
-        { type: "openai_compatible", base_url: `http://127.0.0.1:${upstreamPort}/${mode}/v1`, max_connections: 4096 },
-      ]),
+      modes.flatMap((mode) => {
+        const base_url = `http://127.0.0.1:${upstreamPort}/${mode}/v1`;
+        const engine = { type: "openai_compatible", base_url, max_connections: 4096 };
+        return [
+          [mode, engine],
+          [`${mode}-native`, { ...engine, wires: ["responses", "messages"] }],
+        ];
+      }),
     ),
-    models: Object.fromEntries(modes.map((mode) => [`bench-${mode}`, { targets: [{ engine: mode, model: "bench" }] }])),
+    models: Object.fromEntries(
+      modes
+        .flatMap((mode) => [mode, `${mode}-native`])
+        .map((engine) => [`bench-${engine}`, { targets: [{ engine, model: "bench" }] }]),
+    ),
   };
   const file = join(directory, "sounding.yaml");
   // JSON is YAML.
@@ -89,8 +101,9 @@ export async function startSounding(setting: Setting, { telemetry, flags = [], w
     name: telemetry ? "**Sounding**, recording its calls" : "**Sounding**",
     port: Number(new URL(url).port),
     child,
-    path: () => "/v1/chat/completions",
-    model: (mode) => `bench-${mode}`,
+    apis: "translated",
+    path: (_mode, api = "chat") => apiPaths[api],
+    model: (mode, { isNative } = {}) => `bench-${mode}${isNative === true ? "-native" : ""}`,
     headers: () => ({ authorization: `Bearer ${firstStart.key}` }),
   } satisfies Contender;
 }
@@ -141,6 +154,7 @@ export async function startPortkey({ upstreamPort }: Setting, folder: string): P
   await accepting(port, child);
   return {
     name: "Portkey gateway 1.15.2",
+    apis: "chat",
     port,
     child,
     path: () => "/v1/chat/completions",
@@ -206,6 +220,7 @@ export async function startLiteLlm(
   await accepting(port, child);
   return {
     name: `LiteLLM's proxy ${liteLlmVersion}`,
+    apis: "chat",
     port,
     child,
     path: () => "/v1/chat/completions",

@@ -1,6 +1,6 @@
 /**
  * Measures the cost of a call through Sounding and other gateways, with the same load in the same run: `npm run
- * bench:gateway` (about 5 minutes), `npm run bench:gateway -- --quick` (about one). Prints Markdown tables at the end.
+ * bench:gateway` (about 15 minutes), `npm run bench:gateway -- --quick` (about five). Prints Markdown tables at the end.
  * Uses only loopback, except that the first run installs Portkey's gateway from npm, and LiteLLM's proxy from PyPI.
  */
 import { mkdtempSync, rmSync } from "node:fs";
@@ -8,7 +8,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { cpuMicros, describeMachine, pinSelf, stop } from "../processes.ts";
-import { chatRequest, longRequest, type Prompt } from "./chat-request.ts";
+import { apis } from "./apis.ts";
+import { longCall, smallCall, type Call, type Prompt } from "./chat-request.ts";
 import {
   direct,
   startBareRelay,
@@ -20,12 +21,11 @@ import {
   type Contender,
 } from "./contenders.ts";
 import { runLoad, type LoadResult } from "./load.ts";
-import { cpuTable, latencyTable, type Measurement, promptTable } from "./report.ts";
+import { apiTable, cpuTable, latencyTable, type Measurement, promptTables } from "./report.ts";
 import { eventsPerStream } from "./wire.ts";
 
-interface Phase {
+interface Phase extends Call {
   readonly name: string;
-  readonly mode: string;
   readonly connections: number;
   readonly thinkMs: number;
   readonly prompt?: Prompt;
@@ -38,9 +38,21 @@ const phases: readonly Phase[] = [
   { name: "burst", mode: "burst", connections: 16, thinkMs: 0 },
   { name: "batch_latency", mode: "batch", connections: 8, thinkMs: 20 },
   { name: "stream_latency", mode: "paced", connections: 8, thinkMs: 20 },
-  { name: "text_1mb", mode: "batch", connections: 2, thinkMs: 0, prompt: "text_1mb" },
-  { name: "images_20mb", mode: "batch", connections: 1, thinkMs: 0, prompt: "images_20mb" },
-  { name: "conversation_200", mode: "batch", connections: 4, thinkMs: 0, prompt: "conversation_200" },
+  ...(["responses", "messages"] as const).flatMap((api) =>
+    [true, false].flatMap((isNative) => {
+      const suffix = `${api}${isNative ? "" : "_translated"}`;
+      return [
+        { name: `batch_${suffix}`, mode: "batch", api, isNative, connections: 32, thinkMs: 0 },
+        { name: `burst_${suffix}`, mode: "burst", api, isNative, connections: 16, thinkMs: 0 },
+      ];
+    }),
+  ),
+  ...apis.flatMap((api) =>
+    (["text_1mb", "images_20mb", "conversation_200"] as const).map((prompt) => {
+      const connections = { text_1mb: 2, images_20mb: 1, conversation_200: 4 }[prompt];
+      return { name: `${prompt}_${api}`, mode: "batch", api, isNative: true, connections, thinkMs: 0, prompt };
+    }),
+  ),
 ];
 
 const { values } = parseArgs({
@@ -63,6 +75,10 @@ const phaseMs = values.seconds === undefined ? 1_000 : Number(values.seconds) * 
 /** Warm-up before each kind of load, as a number of calls or a time; otherwise the JIT compiler would be measured. */
 const warmUp = values.quick ? { answers: 8_000, longestMs: 8_000 } : { answers: 20_000, longestMs: 15_000 };
 
+/** What only Sounding and the relay do is not measured for the others. */
+const isPossible = ({ apis: all }: Contender, { api = "chat", isNative, prompt }: Phase): boolean =>
+  api === "chat" || (all !== "chat" && (isNative === true || all === "translated" || prompt !== undefined));
+
 /** Requests of 20 MB are encoded once. */
 const longRequests = new Map<string, Buffer>();
 
@@ -78,14 +94,14 @@ const machine = describeMachine();
 for (const contender of contenders) await warm(contender);
 for (let round = 0; round < rounds; round++) {
   for (const contender of contenders) {
-    for (const phase of phases.filter(isMeasured)) measurements.push(await measure(contender, phase));
+    for (const phase of measuredOf(contender)) measurements.push(await measure(contender, phase));
   }
   process.stderr.write(`round ${round + 1} of ${rounds}\n`);
 }
 for (const { child } of contenders) if (child !== undefined) await stop(child);
 await stop(upstream.child);
 process.stdout.write(
-  `\n${machine}\n\n${cpuTable(measurements)}\n\n${latencyTable(measurements)}\n\n${promptTable(measurements)}\n`,
+  `\n${machine}\n\n${cpuTable(measurements)}\n\n${latencyTable(measurements)}\n\n${apiTable(measurements)}\n\n${promptTables(measurements)}\n`,
 );
 
 async function startContenders(): Promise<Contender[]> {
@@ -110,8 +126,10 @@ async function startContenders(): Promise<Contender[]> {
 
 async function warm(contender: Contender): Promise<void> {
   if (contender.child === undefined) return;
-  for (const phase of phases.slice(0, 3).filter(isMeasured)) {
-    const end = performance.now() + warmUp.longestMs;
+  for (const phase of measuredOf(contender).filter(({ thinkMs }) => thinkMs === 0)) {
+    // The code of calls is warm after the first three.
+    const longestMs = phases.indexOf(phase) < 3 ? warmUp.longestMs : warmUp.longestMs / 4;
+    const end = performance.now() + longestMs;
     const wanted = phase.mode === "batch" ? warmUp.answers : warmUp.answers / eventsPerStream;
     for (let answers = 0; answers < wanted && performance.now() < end;) {
       answers += (await run(contender, { ...phase, durationMs: 500 })).answers;
@@ -133,10 +151,15 @@ function run(contender: Contender, phase: Phase & { durationMs: number }): Promi
   return runLoad({ connections, durationMs, thinkMs, port: contender.port, request: requestOf(contender, phase) });
 }
 
-function requestOf(contender: Contender, { mode, prompt }: Phase): Buffer {
-  if (prompt === undefined) return chatRequest(contender, mode);
-  const name = `${contender.name} ${prompt}`;
+function measuredOf(contender: Contender): Phase[] {
+  return phases.filter((phase) => isMeasured(phase) && isPossible(contender, phase));
+}
+
+function requestOf(contender: Contender, phase: Phase): Buffer {
+  const { prompt } = phase;
+  if (prompt === undefined) return smallCall(contender, phase);
+  const name = `${contender.name} ${phase.name}`;
   let request = longRequests.get(name);
-  if (request === undefined) longRequests.set(name, (request = longRequest(contender, prompt)));
+  if (request === undefined) longRequests.set(name, (request = longCall(contender, { ...phase, prompt })));
   return request;
 }

@@ -1,4 +1,5 @@
 /** Renders the measurements of all rounds as two Markdown tables: medians over the rounds, and ratios. */
+import { apis, eventCounts, type Api } from "./apis.ts";
 import { percentile, type LoadResult } from "./load.ts";
 import { eventsPerStream } from "./wire.ts";
 
@@ -15,7 +16,7 @@ export interface Measurement {
 /** CPU time per call and per event, the resulting throughput of one core, and each relative to the bare relay. */
 export function cpuTable(measurements: readonly Measurement[]): string {
   const names = contendersOf(measurements).filter((name) => !Number.isNaN(cpuOf(measurements, name, "batch")));
-  const bare = cpuOf(measurements, "bare node:http + undici relay", "batch");
+  const bare = cpuOf(measurements, bareRelay, "batch");
   const rows = names.map((name) => {
     const batch = cpuOf(measurements, name, "batch");
     const paced = cpuOf(measurements, name, "paced");
@@ -40,20 +41,59 @@ export function cpuTable(measurements: readonly Measurement[]): string {
   return table(heads, rows);
 }
 
+/** Calls and events of each API through Sounding, passed through and translated, relative to its chat completions. */
+export function apiTable(measurements: readonly Measurement[]): string {
+  const cost = (name: string, phase: string): number => cpuOf(measurements, name, phase);
+  const rows = (
+    [
+      ["chat", ""],
+      ["responses", ""],
+      ["messages", ""],
+      ["responses", "_translated"],
+      ["messages", "_translated"],
+    ] as const
+  ).map(([api, way]) => {
+    const suffix = api === "chat" ? "" : `_${api}${way}`;
+    const call = cost("**Sounding**", `batch${suffix}`);
+    // A translated stream has the events of chat completions at its upstream.
+    const event = (name: string, kind: string): number => cost(name, `burst${kind}`) / eventCounts[api];
+    return [
+      `${api}${way === "" ? "" : ", translated"}`,
+      call.toFixed(1),
+      ratio(call / cost("**Sounding**", "batch")),
+      ratio(call / cost(bareRelay, `batch${suffix}`)),
+      event("**Sounding**", suffix).toFixed(1),
+      ratio(event("**Sounding**", suffix) / (cost("**Sounding**", "burst") / eventCounts.chat)),
+    ];
+  });
+  const heads = ["", "CPU µs a call", "× chat", "× bare relay", "CPU µs a back-to-back event", "× chat"];
+  return table(heads, rows);
+}
+
+const bareRelay = "bare node:http + undici relay";
+
 const longPrompts = { text_1mb: "1 MB of text", images_20mb: "20 MB of images", conversation_200: "200 messages" };
 
+/** A table for each API. */
+export function promptTables(measurements: readonly Measurement[]): string {
+  return apis.map((api) => `${api}:\n\n${promptTable(measurements, api)}`).join("\n\n");
+}
+
 /** CPU time per megabyte of a request with a long prompt. */
-export function promptTable(measurements: readonly Measurement[]): string {
+function promptTable(measurements: readonly Measurement[], api: Api): string {
   const cost = (name: string, phase: string): number =>
     cpuOf(measurements, name, phase) / (measurements.find((each) => each.phase === phase)?.requestBytes ?? Number.NaN);
-  const names = contendersOf(measurements).filter((name) => !Number.isNaN(cost(name, "text_1mb")));
+  const names = contendersOf(measurements).filter((name) => !Number.isNaN(cost(name, `text_1mb_${api}`)));
   const rows = names.map((name) => [
     name,
-    ...Object.keys(longPrompts).flatMap((phase) => [
-      // Microseconds per byte are seconds per megabyte.
-      (cost(name, phase) * 1000).toFixed(2),
-      ratio(cost(name, phase) / cost("bare node:http + undici relay", phase)),
-    ]),
+    ...Object.keys(longPrompts).flatMap((prompt) => {
+      const phase = `${prompt}_${api}`;
+      return [
+        // Microseconds per byte are seconds per megabyte.
+        (cost(name, phase) * 1000).toFixed(2),
+        ratio(cost(name, phase) / cost(bareRelay, phase)),
+      ];
+    }),
   ]);
   const heads = Object.values(longPrompts).flatMap((title) => [`${title}: CPU ms a megabyte`, "× bare relay"]);
   return table(["", ...heads], rows);

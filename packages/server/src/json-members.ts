@@ -23,11 +23,23 @@ const closeBracket = 93;
 /** Short strings are scanned byte by byte, which is faster than a native call. */
 const shortStringBytes = 48;
 
+/** What a scan of a whole text has found on its way. */
+const found = new WeakMap<Buffer, () => readonly JsonMember[]>();
+
+/** Saves the second pass over a text that was scanned. @param members of the same object */
+export function rememberMembers(text: Buffer, members: () => readonly JsonMember[]): void {
+  found.set(text, members);
+}
+
 /**
  * @param text one JSON object, known to be well-formed
  * @throws AppError invalid_json if it is not
  */
-export function readMembers(text: Buffer): JsonMember[] {
+export function readMembers(text: Buffer): readonly JsonMember[] {
+  return found.get(text)?.() ?? scanMembers(text);
+}
+
+function scanMembers(text: Buffer): JsonMember[] {
   const members: JsonMember[] = [];
   let at = skipSpace(text, text[0] === 0xef && text[1] === 0xbb && text[2] === 0xbf ? 3 : 0);
   expect(text, at, openBrace);

@@ -36,6 +36,15 @@ export interface AdmittedChat<Model extends ChatModel> extends Prepared {
   readonly admission: Admission;
 }
 
+/** Puts the prompt's texts in place for guardrails and for telemetry that records them. */
+export async function restoreReadTexts(
+  { body: { model }, scope, texts }: Pick<RouteInput<{ readonly model: string }>, "body" | "scope" | "texts">,
+  { guardFor, keepsContent }: Pick<ChatParts, "guardFor" | "keepsContent">,
+): Promise<void> {
+  if (texts === undefined) return;
+  if (guardFor(scope, model) !== undefined || keepsContent(scope) !== false) await texts.restore();
+}
+
 /** Prepares the request, resolves its model, then applies the limits. A refusal is recorded. */
 export function admitChat<Model extends ChatModel>(
   input: AdmittedInput,

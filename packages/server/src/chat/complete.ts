@@ -8,18 +8,22 @@ import type { RouteInput, RouteResponse } from "../http/route.ts";
 import type { ChatCall, ChatModel } from "../engines/engine.ts";
 import { costHeaders, pricedAnswer, withCost } from "../pricing/call-costs.ts";
 import { reportEnd } from "../streams/report-end.ts";
-import { admitChat, guardPrompt, type ChatParts } from "./admit-chat.ts";
+import { admitChat, guardPrompt, restoreReadTexts, type ChatParts } from "./admit-chat.ts";
 import { prepareChat } from "./prepare.ts";
 import { PreparedCall } from "./prepared-call.ts";
 import { CallRecord } from "./call-record.ts";
 import { toFrames } from "./chunks.ts";
 
-type ChatInput = Pick<RouteInput<ChatRequest>, "body" | "bytes" | CallerFields | "signal" | "cancellation" | "note">;
+type ChatInput = Pick<
+  RouteInput<ChatRequest>,
+  "body" | "bytes" | "texts" | CallerFields | "signal" | "cancellation" | "note"
+>;
 
 export type Chat = (input: ChatInput) => Promise<RouteResponse>;
 
 export function createChat(parts: ChatParts): Chat {
   return async (input) => {
+    if (input.texts !== undefined) await restoreReadTexts(input, parts);
     const admitting = admitChat(input, () => prepareChat(input.body), parts);
     const admitted = admitting instanceof Promise ? await admitting : admitting;
     const { request: received, changes: receivedChanges, model, guard, promptTokens, admission } = admitted;

@@ -14,14 +14,10 @@ interface Described {
 /** A request that cannot be described is refused where it is translated, and by the upstream where it is not. */
 export function describeWire({ model, stream }: WireRequest, { parameters, messages, others }: Described): ChatRequest {
   let read: ChatRequest["messages"] | undefined;
-  return {
-    ...orElse(parameters, { model, ...(stream == null ? {} : { stream }) }),
-    ...others,
-    // Only telemetry that records content reads them, and a prompt may have megabytes.
-    get messages() {
-      return (read ??= orElse(messages, []));
-    },
-  };
+  const described = { ...orElse(parameters, { model, ...(stream == null ? {} : { stream }) }), ...others };
+  // Only telemetry that records content reads them, and a prompt may have megabytes: a copy of the request must not.
+  Object.defineProperty(described, "messages", { enumerable: false, get: () => (read ??= orElse(messages, [])) });
+  return described as typeof described & Pick<ChatRequest, "messages">;
 }
 
 function orElse<T>(read: () => T, otherwise: T): T {

@@ -11,13 +11,14 @@ export class PreparedCall implements ChatCall {
   readonly requestId: string;
   readonly fairnessKey: string;
   readonly cancellation: AbortSource;
+  readonly restoreTexts: ChatCall["restoreTexts"];
   readonly #input: Pick<RouteInput<ChatRequest>, "signal">;
   readonly #attempts: Attempt[];
 
   /** @param attempts where the attempts are collected */
   constructor(
     { request, changes }: Pick<ChatCall, "request" | "changes">,
-    input: Pick<RouteInput<ChatRequest>, "bytes" | "requestId" | "scope" | "cancellation" | "signal">,
+    input: Pick<RouteInput<ChatRequest>, "bytes" | "texts" | "requestId" | "scope" | "cancellation" | "signal">,
     attempts: Attempt[],
   ) {
     this.request = request;
@@ -26,6 +27,8 @@ export class PreparedCall implements ChatCall {
     this.requestId = input.requestId;
     this.fairnessKey = input.scope.organizationId;
     this.cancellation = input.cancellation;
+    const { texts } = input;
+    this.restoreTexts = texts === undefined ? undefined : () => texts.restore();
     this.#input = input;
     this.#attempts = attempts;
   }

@@ -4,5 +4,5 @@ import { route, type Route } from "../http/route.ts";
 import type { Chat } from "./complete.ts";
 
 export function chatRoutes(chat: Chat): Route[] {
-  return [route(createChatCompletion, chat)];
+  return [route(createChatCompletion, chat, { takesCutTexts: true })];
 }

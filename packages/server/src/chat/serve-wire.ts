@@ -15,7 +15,8 @@ import type { RouteInput } from "../http/route.ts";
 import type { JsonObject } from "../json-object.ts";
 import type { RoutedChat } from "../routing/route-chat.ts";
 import { reportEnd } from "../streams/report-end.ts";
-import { admitChat, guardPrompt, type ChatParts } from "./admit-chat.ts";
+import { withTexts } from "../streams/with-texts.ts";
+import { admitChat, guardPrompt, restoreReadTexts, type ChatParts } from "./admit-chat.ts";
 import { CallRecord } from "./call-record.ts";
 import { observeChunk } from "./chunks.ts";
 import { complete } from "./complete.ts";
@@ -27,7 +28,7 @@ import type { WireFormat, WireRequest } from "./wire.ts";
 
 export type ReceivedCall<Request> = Pick<
   RouteInput<Request>,
-  "body" | "bytes" | CallerFields | "signal" | "cancellation" | "note"
+  "body" | "bytes" | "texts" | CallerFields | "signal" | "cancellation" | "note"
 >;
 
 /** What is sent instead of what was received. */
@@ -60,9 +61,10 @@ export function createWire<Request extends WireRequest>(
   parts: ChatParts<RoutedChat>,
 ): ServeWire<Request> {
   return async (received, sent, onTarget) => {
-    const { bytes, scope, headers: requestHeaders, requestId, clientAddress, signal, cancellation } = received;
+    if (received.texts !== undefined) await restoreReadTexts(received, parts);
+    const { bytes, texts, scope, headers: requestHeaders, requestId, clientAddress, signal, cancellation } = received;
     const caller = { scope, headers: requestHeaders, requestId, clientAddress, note: received.note.bind(received) };
-    const input: WireInput<Request> = { ...caller, body: received.body, bytes, signal, cancellation, ...sent };
+    const input: WireInput<Request> = { ...caller, body: received.body, bytes, texts, signal, cancellation, ...sent };
     const { body } = input;
     const described = { ...input, body: format.describe(body) };
     const guards = parts.guardFor(input.scope, body.model) !== undefined;
@@ -143,6 +145,7 @@ class RoutedWireCall<Request extends WireRequest> {
       const { value, modelId } = await model.answer(this.#routedCall, async (target, engine) => {
         const native = this.#nativeAt(target, engine);
         if (native === undefined) {
+          await input.texts?.restore();
           const completion = withId(format.wire, await target.complete(this.#chatCall));
           return { completion, answer: undefined, engine };
         }
@@ -168,9 +171,10 @@ class RoutedWireCall<Request extends WireRequest> {
     const items = model.items(this.#routedCall, (target, engine): AsyncIterable<WireEvent> => {
       const native = this.#nativeAt(target, engine);
       const tell = (): void => onTarget?.({ engine, isNative: native !== undefined });
-      return native === undefined
-        ? format.fromChunks(observed(target.stream(this.#chatCall), { wire: format.wire, record, tell }), input.body)
-        : readEvents(native.stream(this.#wireCall), { format, record, tell });
+      if (native !== undefined) return readEvents(native.stream(this.#wireCall), { format, record, tell });
+      const begin = () => observed(target.stream(this.#chatCall), { wire: format.wire, record, tell });
+      const { texts } = input;
+      return format.fromChunks(texts === undefined ? begin() : withTexts(() => texts.restore(), begin), input.body);
     });
     return reportEnd(named(items, format, record), (error) => record.end(error));
   }

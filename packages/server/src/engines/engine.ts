@@ -29,6 +29,8 @@ export interface ChatCall {
   readonly requestId?: string | undefined;
   /** Calls with the same key share one turn in the queues of local engines: the organization's ID. Never sent anywhere. */
   readonly fairnessKey?: string | undefined;
+  /** Puts the request's long texts in place, of which it has only the beginnings until then; absent: it has them. */
+  readonly restoreTexts?: (() => Promise<void>) | undefined;
   /** Called for every attempt at a target, for the log line, the metrics and the traces. */
   onAttempt?(attempt: Attempt): void;
 }
@@ -62,6 +64,8 @@ export interface ChatModel {
    * iteration ends without an error only if the answer is complete. Leaving the loop cancels the engine's work.
    */
   stream(call: ChatCall): AsyncIterable<ChatCompletionChunk>;
+  /** Whether the call's bytes are sent as they are, so that its texts need not be in place. Absent: no. */
+  forwards?(call: ChatCall): boolean;
   /** The other wires that the upstream speaks. */
   readonly wires?: Readonly<Partial<Record<ChatWire, WireModel>>>;
 }

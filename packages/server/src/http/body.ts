@@ -5,7 +5,8 @@ import { showValue } from "../api/validate.ts";
 import { AppError } from "../errors.ts";
 import { type BodyLimits, collectBody } from "./collect-body.ts";
 import { codings, decompress, isCoding } from "./decompress.ts";
-import { parseJson } from "./parse-json.ts";
+import type { CutTexts } from "./json-outline.ts";
+import { parseOutline } from "./parse-json.ts";
 import { decompressSnappy } from "./snappy.ts";
 
 export interface JsonBodyLimits extends BodyLimits {
@@ -16,10 +17,12 @@ export interface JsonBodyLimits extends BodyLimits {
 export interface ReadBody {
   readonly bytes: Buffer;
   readonly value: unknown;
+  /** Present if long texts of the value are cut. */
+  readonly texts?: CutTexts;
 }
 
 /**
- * The body as parsed JSON and as bytes.
+ * The body as parsed JSON, in which long texts may be cut, and as bytes.
  * @param whenEmpty the value of an empty body; absent: an empty body is an error
  * @throws AppError unsupported_media_type, payload_too_large, invalid_json, client_closed, or what the charge throws
  */
@@ -36,8 +39,9 @@ export async function readJsonBody(
   }
   const bytes = await readBody(request, limits);
   if (bytes.length === 0 && whenEmpty !== undefined) return { bytes, value: whenEmpty };
-  const parsed = parseJson(bytes, limits);
-  return { bytes, value: parsed instanceof Promise ? await parsed : parsed };
+  const parsing = parseOutline(bytes, limits);
+  const parsed = parsing instanceof Promise ? await parsing : parsing;
+  return { bytes, ...parsed };
 }
 
 /**

@@ -1,14 +1,17 @@
 /**
- * Scans JSON before it is parsed and limits its nesting, values, names and escapes. JSON.parse cannot be interrupted, so
- * these limits bound its time.
+ * Scans JSON before it is parsed, in one pass over its bytes: limits its nesting, values, names and escapes, since JSON.parse
+ * cannot be interrupted; finds its long texts, so that they need not be parsed, and the members of its object, so that it can
+ * be forwarded with few changes. https://www.rfc-editor.org/rfc/rfc8259
  */
 import { AppError } from "../errors.ts";
 import { inputLimit } from "../input-limits.ts";
+import type { JsonMember } from "../json-members.ts";
 
 const quote = 0x22;
 const backslash = 0x5c;
-/** Shorter strings are scanned byte by byte, which is faster than a native search. */
-const shortStringBytes = 32;
+const comma = 0x2c;
+const colon = 0x3a;
+const space = 0x20;
 
 export const maxJsonDepth = inputLimit({
   area: "HTTP",
@@ -32,8 +35,22 @@ export const maxJsonNameBytes = inputLimit({
   error: "payload_too_large",
 });
 
+/** A long string deep inside, which is no member's name; the offsets are those of its bytes between the quotes. */
+export interface LongText {
+  readonly start: number;
+  readonly end: number;
+  readonly hasEscapes: boolean;
+}
+
+/** Longer strings are long. Names of tools can be compared: they have at most 64 characters, of six bytes each. */
+const shortBytes = 384;
+/** Identifiers and other parameters are further outside, where the texts of messages are not. */
+const shallowDepth = 2;
+
 export class JsonScan {
+  readonly longTexts: LongText[] = [];
   readonly #text: Buffer;
+  readonly #view: DataView;
   readonly #maxValues: number;
   #at = 0;
   #depth = 0;
@@ -42,14 +59,19 @@ export class JsonScan {
   #inString = false;
   #inScalar = false;
   #stringStart = 0;
-  #searchStart = 0;
-  #stringLength = 0;
+  #stringEnd = 0;
+  #escapesBefore = 0;
   #nameBytes = 0;
-  #nextBackslash = -1;
+  #isDamaged = false;
+  /** The end of the last string, number, literal or bracket. */
+  #tokenEnd = 0;
+  /** For each member of the outermost object: the start and end of its name, the start and end of its value. */
+  readonly #memberOffsets: number[] = [];
 
   /** @param text JSON in UTF-8. The counts of invalid JSON mean nothing; the parser refuses it. */
   constructor(text: Buffer, maxValues: number) {
     this.#text = text;
+    this.#view = new DataView(text.buffer, text.byteOffset, text.byteLength);
     this.#maxValues = maxValues;
   }
 
@@ -58,10 +80,32 @@ export class JsonScan {
     return this.#values;
   }
 
+  /** Whether a string has a control character or an unknown escape, which no parser accepts. */
+  get isDamaged(): boolean {
+    return this.#isDamaged;
+  }
+
+  /** The members of the scanned object. Call it only once the text is known to be well-formed. */
+  members(): JsonMember[] {
+    const offsets = this.#memberOffsets;
+    const members: JsonMember[] = [];
+    for (let at = 0; at < offsets.length; at += 4) {
+      const start = offsets[at]!;
+      const name = this.#text.toString("utf8", start + 1, offsets[at + 1]! - 1);
+      members.push({
+        name: name.includes("\\") ? (JSON.parse(`"${name}"`) as string) : name,
+        start,
+        valueStart: offsets[at + 2]!,
+        end: offsets[at + 3]!,
+      });
+    }
+    return members;
+  }
+
   /** Scans up to the byte `end`. @throws AppError invalid_json or payload_too_large when a limit is exceeded */
   run(end: number): void {
     while (this.#at < end) {
-      if (this.#inString) this.#scanString();
+      if (this.#inString) this.#scanString(end);
       else this.#scanOutsideStrings(end);
     }
   }
@@ -73,27 +117,32 @@ export class JsonScan {
     for (; at < end; at += 1) {
       const byte = text[at]!;
       if (byte === quote) {
-        this.#countValue();
-        this.#inString = true;
+        this.#beginValue(at);
         inScalar = false;
         at += 1;
+        this.#inString = true;
         this.#stringStart = at;
-        this.#searchStart = at;
+        this.#escapesBefore = this.#escapes;
         break;
       }
       if (byte === 0x5b || byte === 0x7b) {
-        this.#countValue();
+        this.#beginValue(at);
         this.#depth += 1;
         if (this.#depth > maxJsonDepth) throw tooDeep();
         inScalar = false;
       } else if (byte === 0x5d || byte === 0x7d) {
+        if (inScalar) this.#tokenEnd = at;
+        if (this.#depth === 1) this.#endMember();
         this.#depth -= 1;
+        this.#tokenEnd = at + 1;
         inScalar = false;
-      } else if (byte <= 0x20 || byte === 0x2c || byte === 0x3a) {
-        if (byte === 0x3a) this.#countName();
+      } else if (byte <= space || byte === comma || byte === colon) {
+        if (inScalar) this.#tokenEnd = at;
         inScalar = false;
+        if (byte === colon) this.#endName();
+        else if (byte === comma && this.#depth === 1) this.#endMember();
       } else if (!inScalar) {
-        this.#countValue();
+        this.#beginValue(at);
         inScalar = true;
       }
     }
@@ -101,46 +150,120 @@ export class JsonScan {
     this.#inScalar = inScalar;
   }
 
-  /** Scans to the end of the string, or past its next escape. */
-  #scanString(): void {
+  /**
+   * Scans to the end of the string, four bytes at a time: a byte of `(word - n) & ~word` has its highest bit set if the byte
+   * is less than n, at least for the lowest such byte. https://graphics.stanford.edu/~seander/bithacks.html#HasLessInWord
+   */
+  #scanString(end: number): void {
     const text = this.#text;
+    const view = this.#view;
+    const lastPair = text.length - 8;
     let at = this.#at;
-    for (const shortEnd = this.#searchStart + shortStringBytes; at < shortEnd && at < text.length; at += 1) {
+    while (at < end) {
+      if (at <= lastPair) {
+        const first = view.getInt32(at, true);
+        const second = view.getInt32(at + 4, true);
+        const inFirst = (((first ^ 0x02020202) - 0x21212121) | ((first ^ 0x5c5c5c5c) - 0x01010101)) & ~first & highBits;
+        if (inFirst !== 0) at += lowestByte(inFirst);
+        else {
+          const inSecond =
+            (((second ^ 0x02020202) - 0x21212121) | ((second ^ 0x5c5c5c5c) - 0x01010101)) & ~second & highBits;
+          if (inSecond === 0) {
+            at += 8;
+            continue;
+          }
+          at += 4 + lowestByte(inSecond);
+        }
+      }
       const byte = text[at]!;
       if (byte === quote) return this.#endString(at);
-      if (byte === backslash) return this.#passEscape(at);
+      if (byte === backslash) at = this.#passEscape(at);
+      else {
+        if (byte < space) this.#isDamaged = true;
+        at += 1;
+      }
     }
-    if (this.#nextBackslash < at) this.#nextBackslash = indexOrEnd(text, backslash, at);
-    const end = indexOrEnd(text.subarray(0, this.#nextBackslash), quote, at);
-    if (end < this.#nextBackslash) this.#endString(end);
-    else if (end < text.length) this.#passEscape(end);
-    else this.#at = text.length;
+    this.#at = at;
   }
 
   #endString(at: number): void {
     this.#inString = false;
-    this.#stringLength = at - this.#stringStart;
+    this.#stringEnd = at;
+    this.#tokenEnd = at + 1;
     this.#at = at + 1;
+    if (at - this.#stringStart <= shortBytes || this.#depth <= shallowDepth) return;
+    const hasEscapes = this.#escapes > this.#escapesBefore;
+    this.longTexts.push({ start: this.#stringStart, end: at, hasEscapes });
   }
 
-  #passEscape(at: number): void {
+  /** @returns the index after the escape */
+  #passEscape(at: number): number {
     this.#escapes += 1;
     if (this.#escapes > maxJsonEscapes) throw tooManyEscapes();
-    this.#at = at + 2;
-    // Escapes come in clusters, so scan byte by byte again.
-    this.#searchStart = this.#at;
+    const text = this.#text;
+    const kind = text[at + 1];
+    if (kind !== 0x75) {
+      if (kind === undefined || !isEscape(kind)) this.#isDamaged = true;
+      return at + 2;
+    }
+    for (let digit = at + 2; digit < at + 6; digit += 1) {
+      if (!isHexadecimal(text[digit])) {
+        this.#isDamaged = true;
+        return at + 2;
+      }
+    }
+    return at + 6;
   }
 
   /** Counts the string before a colon as a member name. */
-  #countName(): void {
-    this.#nameBytes += this.#stringLength;
+  #endName(): void {
+    const start = this.#stringStart;
+    const end = this.#stringEnd;
+    this.#nameBytes += end - start;
     if (this.#nameBytes > maxJsonNameBytes) throw tooLongNames();
+    if (this.longTexts.at(-1)?.end === end) this.longTexts.pop();
+    // The value's start and end follow.
+    if (this.#depth === 1) this.#memberOffsets.push(start - 1, end + 1, -1, -1);
   }
 
-  #countValue(): void {
+  #endMember(): void {
+    const offsets = this.#memberOffsets;
+    if (offsets.length > 0) offsets[offsets.length - 1] = this.#tokenEnd;
+  }
+
+  #beginValue(at: number): void {
     this.#values += 1;
     if (this.#values > this.#maxValues) throw tooManyValues(this.#maxValues);
+    if (this.#depth !== 1) return;
+    const offsets = this.#memberOffsets;
+    if (offsets.length > 0 && offsets.at(-2) === -1) offsets[offsets.length - 2] = at;
   }
+}
+
+const highBits = -0x7f7f7f80;
+
+/** The index of the lowest byte whose highest bit is set. */
+function lowestByte(word: number): number {
+  return (31 - Math.clz32(word & -word)) >> 3;
+}
+
+/** After a backslash; `u` is followed by digits. */
+function isEscape(byte: number): boolean {
+  return (
+    byte === quote ||
+    byte === backslash ||
+    byte === 0x6e ||
+    byte === 0x74 ||
+    byte === 0x72 ||
+    byte === 0x2f ||
+    byte === 0x62 ||
+    byte === 0x66
+  );
+}
+
+function isHexadecimal(byte: number | undefined): boolean {
+  if (byte === undefined) return false;
+  return (byte >= 0x30 && byte <= 0x39) || (byte >= 0x41 && byte <= 0x46) || (byte >= 0x61 && byte <= 0x66);
 }
 
 function tooLongNames(): AppError {
@@ -148,11 +271,6 @@ function tooLongNames(): AppError {
     "payload_too_large",
     `The body's member names have more than ${maxJsonNameBytes} bytes together, which is the limit. Use shorter names.`,
   );
-}
-
-function indexOrEnd(text: Buffer, byte: number, from: number): number {
-  const index = text.indexOf(byte, from);
-  return index === -1 ? text.length : index;
 }
 
 function tooDeep(): AppError {

@@ -1,9 +1,12 @@
 /** Parses a JSON body: charges its memory first, and yields to other requests between steps. */
 import { isAscii, isUtf8 } from "node:buffer";
 import { AppError } from "../errors.ts";
+import { rememberMembers } from "../json-members.ts";
+import { isObject } from "../json-object.ts";
 import type { MemoryCharge } from "../memory-budget.ts";
 import { longStep, CooperativeYield } from "../scheduling/cooperative-yield.ts";
 import { measureStep } from "../scheduling/main-thread-time.ts";
+import { CutTexts, cutTexts } from "./json-outline.ts";
 import { JsonScan } from "./json-scan.ts";
 
 export interface JsonLimits {
@@ -12,10 +15,16 @@ export interface JsonLimits {
   readonly charge: MemoryCharge;
 }
 
+export interface ParsedJson {
+  readonly value: unknown;
+  /** Present if long texts of the value are cut. */
+  readonly texts?: CutTexts;
+}
+
 /** Upper bound of the heap that a parsed value or name takes; measured with empty objects, unique names and the like. */
 const bytesPerValue = 96;
 /** Bytes scanned between two checks of the clock. */
-const scanStepBytes = 65_536;
+const scanStepBytes = 131_072;
 /** From this size on, decoding and parsing get a time slice each. */
 const largeBytes = 1_048_576;
 
@@ -27,10 +36,20 @@ const smallBytes = 16_384;
  * @throws AppError invalid_json, payload_too_large, or what the charge throws
  */
 export function parseJson(bytes: Buffer, limits: JsonLimits): unknown {
+  const parsing = parseOutline(bytes, limits);
+  if (!(parsing instanceof Promise)) return parsing.value;
+  return parsing.then(async ({ value, texts }) => {
+    await texts?.restore();
+    return value;
+  });
+}
+
+/** The same, but a large body's long texts are cut. */
+export function parseOutline(bytes: Buffer, limits: JsonLimits): ParsedJson | Promise<ParsedJson> {
   if (bytes.length === 0) throw new AppError("invalid_json", "The body is empty; expected a JSON object.");
   if (!isUtf8(bytes)) throw new AppError("invalid_json", "The body is not valid UTF-8.");
   return bytes.length <= smallBytes
-    ? measureStep("parse", () => parseSmallJson(bytes, limits))
+    ? { value: measureStep("parse", () => parseSmallJson(bytes, limits)) }
     : parseLargeJson(bytes, limits);
 }
 
@@ -53,7 +72,7 @@ function textSize(bytes: Buffer): number {
   return isAscii(bytes) ? bytes.length : bytes.length * 2;
 }
 
-async function parseLargeJson(bytes: Buffer, { charge, maxValues }: JsonLimits): Promise<unknown> {
+async function parseLargeJson(bytes: Buffer, { charge, maxValues }: JsonLimits): Promise<ParsedJson> {
   const scan = new JsonScan(bytes, maxValues);
   const yielder = new CooperativeYield();
   for (let end = 0; end < bytes.length;) {
@@ -61,18 +80,34 @@ async function parseLargeJson(bytes: Buffer, { charge, maxValues }: JsonLimits):
     scan.run(end);
     if (yielder.isDue(longStep)) await yielder.yield();
   }
-  const textBytes = textSize(bytes);
+  const { longTexts } = scan;
+  // The parser says where the damage is.
+  const isCut = longTexts.length > 0 && !scan.isDamaged;
+  const outline = isCut ? cutTexts(bytes, longTexts) : bytes;
+  const textBytes = textSize(outline);
   charge.add(textBytes * 2 + scan.values * bytesPerValue);
-  const isLarge = bytes.length >= largeBytes;
+  const isLarge = outline.length >= largeBytes;
   if (isLarge) await yielder.yield();
-  const text = measureStep("decode", () => bytes.toString("utf8"));
+  const text = measureStep("decode", () => outline.toString("utf8"));
   if (isLarge) await yielder.yield();
   try {
-    return measureStep("parse", () => JSON.parse(text) as unknown);
+    const value = measureStep("parse", () => JSON.parse(text) as unknown);
+    if (isObject(value)) rememberMembers(bytes, () => scan.members());
+    return isCut ? { value, texts: new CutTexts(bytes, value, { longTexts, charge }) } : { value };
   } catch (error) {
-    throw notJson(error);
+    throw notJson(isCut ? errorOf(bytes) : error);
   } finally {
     charge.remove(textBytes);
+  }
+}
+
+/** What the parser says of the whole text. */
+function errorOf(bytes: Buffer): unknown {
+  try {
+    JSON.parse(bytes.toString("utf8"));
+    return undefined;
+  } catch (error) {
+    return error;
   }
 }
 

@@ -21,7 +21,8 @@ export async function readQueryBody(
   limits: JsonBodyLimits,
   schema: Schema<unknown>,
 ): Promise<ReadBody> {
-  const { bytes, value } = await readJsonBody(request, limits, {});
+  const { bytes, value, texts } = await readJsonBody(request, limits, {});
+  await texts?.restore();
   if (typeof value !== "object" || value === null || Array.isArray(value)) return { bytes, value };
   // An empty body is read as {}.
   if (bytes.length > 0) refuseDifferent(namesAndValues(bytes), "body");

@@ -5,6 +5,7 @@ import type { AppError } from "../errors.ts";
 import type { LogFields } from "../logger.ts";
 import type { MemoryBudget, MemoryCharge } from "../memory-budget.ts";
 import type { CheckedSession, Scope } from "../tenant.ts";
+import type { CutTexts } from "./json-outline.ts";
 import type { FormBody, FormLimits } from "./form.ts";
 import type { RequestOrigin } from "./request-origin.ts";
 
@@ -13,6 +14,8 @@ export interface RouteInput<Body> {
   readonly body: Body;
   /** The body as received, decompressed; empty if there was none. */
   readonly bytes: Buffer;
+  /** Present if long texts of the body may be cut, for routes that take them. */
+  readonly texts?: CutTexts | undefined;
   /** The form, while it is still being received, for operations that take one. */
   readonly form: FormBody | undefined;
   readonly scope: Scope;
@@ -121,6 +124,8 @@ export interface RouteOptions {
    * upgraded. Absent: such requests are served like others.
    */
   readonly upgrade?: (input: SocketInput) => ServeSocket | Promise<ServeSocket>;
+  /** Whether long texts of its bodies may be cut, until `texts.restore` puts them back. */
+  readonly takesCutTexts?: boolean;
   /** Writes error bodies in the format of the operation's protocol; absent: OpenAI's error object. */
   readonly writeError?: ErrorWriter;
   /** A path such as `/v1`: `writeError` also writes the errors of requests to unknown paths under it. */

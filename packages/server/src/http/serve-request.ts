@@ -2,7 +2,8 @@
  * Serves one request step by step: authenticates, reads, validates, serves, responds, and turns failures into errors.
  * docs/adr/0004-http-server.md
  */
-import { validate } from "../api/validate.ts";
+import type { Operation } from "../api/operation.ts";
+import { satisfies, validate } from "../api/validate.ts";
 import { AppError, toAppError, toErrorBody } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import type { MemoryBudget, MemoryCharge } from "../memory-budget.ts";
@@ -70,7 +71,10 @@ export async function serveRequest(
     if (form === undefined) stopWatching?.();
     const parts = { scope, read: body, form, path, memory: charge, originOf: server.originOf };
     const { body: schema } = route.operation;
-    if (schema !== undefined) measureStep("validate", () => validate(schema, body.value));
+    // A refusal shows the whole value.
+    const isValid = route.takesCutTexts === true && schema !== undefined && isValidBody(schema, body);
+    if (!isValid) await body.texts?.restore();
+    if (!isValid && schema !== undefined) measureStep("validate", () => validate(schema, body.value));
     const serving = measureStep("serve", () => route.serve(new ServedInput(context, parts)));
     const result = serving instanceof Promise ? await serving : serving;
     if (form === undefined && discardUnreadBody(context.request, context.response)) closeConnection(context);
@@ -86,6 +90,10 @@ export async function serveRequest(
     if (form !== undefined) await form.close();
     context.served();
   }
+}
+
+function isValidBody(schema: NonNullable<Operation["body"]>, { value }: ReadBody): boolean {
+  return measureStep("validate", () => satisfies(schema, value));
 }
 
 function openCharge({ clientAddress, scope }: RequestContext, memory: MemoryBudget): MemoryCharge {

@@ -4,6 +4,7 @@ import type { LogFields } from "../logger.ts";
 import type { MemoryCharge } from "../memory-budget.ts";
 import type { CheckedSession, Scope } from "../tenant.ts";
 import type { ReadBody } from "./body.ts";
+import type { CutTexts } from "./json-outline.ts";
 import type { SpooledForm } from "./form.ts";
 import { queryOf } from "./query-body.ts";
 import type { RequestContext } from "./request-context.ts";
@@ -24,6 +25,7 @@ export class ServedInput implements RouteInput<never> {
   /** `route` tied the function to the type of its operation's body; here the value is only validated. */
   readonly body: never;
   readonly bytes: Buffer;
+  readonly texts: CutTexts | undefined;
   readonly form: SpooledForm | undefined;
   readonly scope: Scope;
   readonly path: PathParameters;
@@ -38,6 +40,7 @@ export class ServedInput implements RouteInput<never> {
   constructor(context: RequestContext, { scope, read, form, path, memory, originOf }: ServedParts) {
     this.body = read.value as never;
     this.bytes = read.bytes;
+    this.texts = read.texts;
     this.form = form;
     this.scope = scope;
     this.path = path;

@@ -12,11 +12,14 @@ export interface Space {
   readonly mostBytes: number;
 }
 
-/** The buffer, or a larger copy. Of long input, at most twice what has arrived is allocated. */
+/**
+ * The buffer, or a larger copy. Of long input, at most four times what has arrived is reserved; the system gives memory only to
+ * what is written.
+ */
 export function withSpace(buffer: Buffer, { length, more, mostBytes }: Space): Buffer {
   const needed = length + more;
   if (needed <= buffer.length) return buffer;
-  const larger = Buffer.allocUnsafe(Math.min(mostBytes, Math.max(needed * 2, smallBytes)));
+  const larger = Buffer.allocUnsafe(Math.min(mostBytes, Math.max(needed * 4, smallBytes * 4)));
   buffer.copy(larger, 0, 0, length);
   return larger;
 }

@@ -17,10 +17,12 @@ export function messageRoutes(parts: ChatParts<RoutedChat>): Route[] {
     route(
       createMessage,
       async (input) => {
-        const answer = await serve(input, { changes: withoutForeignThinking(input.body, input.bytes) });
+        const changes = withoutForeignThinking(input.body, input.bytes);
+        if (changes.messages !== undefined) await input.texts?.restore();
+        const answer = await serve(input, { changes });
         return toResponse({ ...answer, headers: { ...answer.headers, ...idHeader(input.requestId) } }, messagesWire);
       },
-      errorForm,
+      { ...errorForm, takesCutTexts: true },
     ),
     route(
       countMessageTokens,

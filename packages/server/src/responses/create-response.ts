@@ -27,7 +27,8 @@ export function createResponses(parts: ChatParts<RoutedChat>, stored: StoredResp
     const continued = await continueConversation(input.body, input.scope, stored);
     const call = new ResponseCall(input, continued, stored);
     const { body, engine } = continued;
-    const changes = { ...withoutForeignReasoning(continued), ...call.storeChange };
+    const changes: Readonly<Record<string, unknown>> = { ...withoutForeignReasoning(continued), ...call.storeChange };
+    if (call.readsTexts || Object.hasOwn(changes, "input")) await input.texts?.restore();
     const answer = await serve(input, { body, changes, engine }, (target) => (call.target = target));
     const { headers } = answer;
     const errorEvent = (error: AppError, sequence: number): WireEvent => call.errorEvent(error, sequence);
@@ -66,6 +67,11 @@ class ResponseCall {
     this.#stored = stored;
     this.#isSmall = input.bytes.length <= largestStoredResponse;
     this.#isStored = input.body.store !== false && stored.isEnabled;
+  }
+
+  /** Whether the response is stored with its input. */
+  get readsTexts(): boolean {
+    return this.#isStored && this.#isSmall;
   }
 
   /** Where nothing is stored, the upstream need not store it either. */

@@ -28,10 +28,14 @@ export function responseRoutes(parts: ChatParts<RoutedChat>, stored: StoredRespo
     return found;
   };
   return [
-    route(createResponse, async (input) => {
-      const created = await create(input);
-      return toResponse(created, created);
-    }),
+    route(
+      createResponse,
+      async (input) => {
+        const created = await create(input);
+        return toResponse(created, created);
+      },
+      { takesCutTexts: true },
+    ),
     route(countResponseTokens, async (input) => ({ kind: "json", ...(await ask("input_tokens", input)) })),
     route(compactResponse, async (input) => ({ kind: "json", ...(await ask("compact", input)) })),
     route(getResponse, async (input) => {

@@ -1,8 +1,9 @@
 /** Presents a route as one chat model. Retries and fallbacks end once a chunk was sent to the caller. */
 import { randomUUID } from "node:crypto";
-import type { ChatCompletionChunk } from "../api/chat-answer.ts";
+import type { ChatCompletion, ChatCompletionChunk } from "../api/chat-answer.ts";
 import { AppError } from "../errors.ts";
 import type { ChatCall, ChatModel } from "../engines/engine.ts";
+import { withTexts } from "../streams/with-texts.ts";
 import type { Target } from "./target.ts";
 import type { RoutedCall } from "./try-route.ts";
 import { routeAnswer, routeStream, type RoutingOptions } from "./try-routes.ts";
@@ -27,7 +28,7 @@ export function createRouteModel(options: RoutingOptions): RoutedChat {
     answer: (call, ask) => routeAnswer(options, call, (target) => ask(chatOf(target), target.engine)),
     items: (call, begin) => routeStream(options, call, (target) => begin(chatOf(target), target.engine)),
     async complete(call) {
-      const { value, modelId } = await routeAnswer(options, call, (target) => chatOf(target).complete(call));
+      const { value, modelId } = await routeAnswer(options, call, (target) => complete(chatOf(target), call));
       value.id = uniqueId(value.id);
       value.model = modelId;
       return value;
@@ -38,11 +39,25 @@ export function createRouteModel(options: RoutingOptions): RoutedChat {
 
 async function* stream(options: RoutingOptions, call: ChatCall): AsyncGenerator<ChatCompletionChunk, void> {
   let id: string | undefined;
-  for await (const { item, modelId } of routeStream(options, call, (target) => chatOf(target).stream(call))) {
+  for await (const { item, modelId } of routeStream(options, call, (target) => begin(chatOf(target), call))) {
     item.id = id ??= uniqueId(item.id);
     item.model = modelId;
     yield item;
   }
+}
+
+function complete(model: ChatModel, call: ChatCall): Promise<ChatCompletion> {
+  return needsTexts(model, call) ? call.restoreTexts().then(() => model.complete(call)) : model.complete(call);
+}
+
+function begin(model: ChatModel, call: ChatCall): AsyncIterable<ChatCompletionChunk> {
+  return needsTexts(model, call) ? withTexts(call.restoreTexts, () => model.stream(call)) : model.stream(call);
+}
+
+type CutCall = ChatCall & { readonly restoreTexts: () => Promise<void> };
+
+function needsTexts(model: ChatModel, call: ChatCall): call is CutCall {
+  return call.restoreTexts !== undefined && model.forwards?.(call) !== true;
 }
 
 /** Shorter IDs are not unique: Ollama numbers its responses at random, up to 999. */

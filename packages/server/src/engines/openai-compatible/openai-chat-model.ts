@@ -10,7 +10,7 @@ import type { Endpoint } from "./endpoint.ts";
 import type { OutgoingRequest } from "../upstream-http/upstream-request.ts";
 import { spliceJson } from "../upstream-http/json-splice.ts";
 import { normalizeCompletion } from "./normalize-completion.ts";
-import { bodyChanges, refuseUnsupported } from "./request-body.ts";
+import { bodyChanges, isForwarded, refuseUnsupported } from "./request-body.ts";
 import type { TimeLimits } from "../upstream-http/time-limits.ts";
 
 export interface OpenAiChatModelOptions {
@@ -53,6 +53,7 @@ export function createOpenAiChatModel(options: OpenAiChatModelOptions): ChatMode
 
   return {
     wires: createWires(options, wireModel),
+    forwards: isForwarded,
     async complete(call: ChatCall): Promise<ChatCompletion> {
       refuseUnsupported(call, options.unsupportedParameters);
       return requestJson(pool, toRequest(call, false), options.maxAnswerBytes, readCompletion);

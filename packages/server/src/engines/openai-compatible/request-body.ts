@@ -32,6 +32,12 @@ export function bodyChanges(call: ChatCall, { model, isStream, asksUsage }: Body
   return changes;
 }
 
+/** Whether nothing that has texts differs from the caller's body. */
+export function isForwarded({ request, changes }: ChatCall): boolean {
+  const isScalar = (value: unknown): boolean => typeof value !== "object" || value === null;
+  return Object.values(changes).every(isScalar) && withoutForeignReasoning(request.messages) === undefined;
+}
+
 /** @throws AppError unsupported_parameter for the first parameter that the engine is known not to have */
 export function refuseUnsupported(call: ChatCall, names: readonly string[]): void {
   for (const name of names) {
