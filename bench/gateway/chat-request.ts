@@ -9,9 +9,9 @@ export interface Call {
   readonly isNative?: boolean;
 }
 
-/** A small chat completion. */
-export function chatRequest(contender: Contender, mode: string): Buffer {
-  return smallCall(contender, { mode });
+/** A chat completion. @param body instead of the usual small one */
+export function chatRequest(contender: Contender, mode: string, body?: string): Buffer {
+  return body === undefined ? smallCall(contender, { mode }) : encode(contender, { mode }, body);
 }
 
 export function smallCall(contender: Contender, call: Call): Buffer {

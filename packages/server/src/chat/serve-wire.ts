@@ -11,11 +11,12 @@ import type { ChatWire, WireCall, WireEvent, WireModel } from "../engines/wire.t
 import { AppError, toAppError } from "../errors.ts";
 import type { ChatGuard } from "../guardrails/chat-guard.ts";
 import type { CallerFields } from "../http/caller.ts";
+import { encodeJson } from "../http/incremental-json.ts";
 import type { RouteInput } from "../http/route.ts";
 import type { JsonObject } from "../json-object.ts";
 import type { RoutedChat } from "../routing/route-chat.ts";
+import { later } from "../streams/later.ts";
 import { reportEnd } from "../streams/report-end.ts";
-import { withTexts } from "../streams/with-texts.ts";
 import { admitChat, guardPrompt, restoreReadTexts, type ChatParts } from "./admit-chat.ts";
 import { CallRecord } from "./call-record.ts";
 import { observeChunk } from "./chunks.ts";
@@ -93,7 +94,7 @@ export function createWire<Request extends WireRequest>(
         : priced(await call.answer(), record, headers);
     }
     const checked = await guardPrompt(guard, admitted, { signal: input.signal, record });
-    const served = await serveGuarded(guard, chatCall(checked.request, input, record), routed);
+    const served = await serveGuarded(guard, await chatCall(checked.request, input, record), routed);
     return served.kind === "events" ? { ...served, headers } : priced(served.answer, record, headers);
   };
 }
@@ -131,7 +132,7 @@ async function serveGuarded<Request extends WireRequest>(
 class RoutedWireCall<Request extends WireRequest> {
   readonly #routed: Routed<Request>;
   readonly #translate: () => { readonly request: ChatRequest };
-  #translated: ChatCall | undefined;
+  #translated: Promise<ChatCall> | undefined;
   #native: WireCall | undefined;
 
   constructor(routed: Routed<Request>, translate: () => { readonly request: ChatRequest }) {
@@ -145,8 +146,7 @@ class RoutedWireCall<Request extends WireRequest> {
       const { value, modelId } = await model.answer(this.#routedCall, async (target, engine) => {
         const native = this.#nativeAt(target, engine);
         if (native === undefined) {
-          await input.texts?.restore();
-          const completion = withId(format.wire, await target.complete(this.#chatCall));
+          const completion = withId(format.wire, await target.complete(await this.#chatCall()));
           return { completion, answer: undefined, engine };
         }
         const answer = await native.complete(this.#wireCall);
@@ -172,9 +172,8 @@ class RoutedWireCall<Request extends WireRequest> {
       const native = this.#nativeAt(target, engine);
       const tell = (): void => onTarget?.({ engine, isNative: native !== undefined });
       if (native !== undefined) return readEvents(native.stream(this.#wireCall), { format, record, tell });
-      const begin = () => observed(target.stream(this.#chatCall), { wire: format.wire, record, tell });
-      const { texts } = input;
-      return format.fromChunks(texts === undefined ? begin() : withTexts(() => texts.restore(), begin), input.body);
+      const chunks = later(async () => target.stream(await this.#chatCall()));
+      return format.fromChunks(observed(chunks, { wire: format.wire, record, tell }), input.body);
     });
     return reportEnd(named(items, format, record), (error) => record.end(error));
   }
@@ -193,9 +192,13 @@ class RoutedWireCall<Request extends WireRequest> {
     return native;
   }
 
-  get #chatCall(): ChatCall {
+  /** @throws AppError if the call cannot be translated */
+  #chatCall(): Promise<ChatCall> {
     const { input, record } = this.#routed;
-    return (this.#translated ??= chatCall(this.#translate().request, input, record));
+    return (this.#translated ??= (async () => {
+      await input.texts?.restore();
+      return chatCall(this.#translate().request, input, record);
+    })());
   }
 
   get #wireCall(): WireCall {
@@ -206,8 +209,8 @@ class RoutedWireCall<Request extends WireRequest> {
 }
 
 /** The chat call of a translated request: its bytes are written anew. */
-function chatCall(request: ChatRequest, input: WireInput<unknown>, record: CallRecord): ChatCall {
-  const bytes = Buffer.from(JSON.stringify(request));
+async function chatCall(request: ChatRequest, input: WireInput<unknown>, record: CallRecord): Promise<ChatCall> {
+  const bytes = await encodeJson(request);
   return new PreparedCall({ request, changes: {} }, { ...input, bytes }, record.attempts);
 }
 

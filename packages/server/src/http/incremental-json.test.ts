@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
-import { incrementalJson } from "./incremental-json.ts";
+import { encodeJson, incrementalJson } from "./incremental-json.ts";
 
 async function streamed(value: unknown): Promise<string> {
   const answer = incrementalJson(value);
@@ -31,6 +31,14 @@ describe("incremental JSON", () => {
       }),
       { numRuns: 6 },
     );
+  });
+
+  test("equals it for long texts, wherever they are divided", async () => {
+    for (const shift of [0, 1]) {
+      const text = "x".repeat(shift) + '😀"\n'.repeat(40_000);
+      const value = { text, lone: `${"\ud83d".repeat(70_000)}`, list: [text, { text }] };
+      assert.equal((await encodeJson(value)).toString(), JSON.stringify(value));
+    }
   });
 
   test("is a whole response if no list is long", () => {

@@ -46,8 +46,17 @@ function isLong(value: unknown): boolean {
   return Object.values(value).some(isLong);
 }
 
+/** The same JSON as JSON.stringify makes, in one buffer. */
+export async function encodeJson(value: object): Promise<Buffer> {
+  if (!isLong(value)) return Buffer.from(JSON.stringify(value));
+  const pieces: Uint8Array[] = [];
+  for await (const piece of encoded(serialize(value, new CooperativeYield()))) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
 async function* serialize(value: unknown, yielder: CooperativeYield): AsyncGenerator<string> {
-  if (typeof value !== "object" || !isLong(value)) yield JSON.stringify(value);
+  if (typeof value === "string" && value.length > chunkCharacters) yield* serializeText(value, yielder);
+  else if (typeof value !== "object" || !isLong(value)) yield JSON.stringify(value);
   else if (Array.isArray(value)) yield* serializeList(value, yielder);
   else if (value instanceof LazyList) yield* serializeList(value.items, yielder);
   else {
@@ -60,6 +69,23 @@ async function* serialize(value: unknown, yielder: CooperativeYield): AsyncGener
     }
     yield "}";
   }
+}
+
+async function* serializeText(text: string, yielder: CooperativeYield): AsyncGenerator<string> {
+  yield '"';
+  for (let at = 0; at < text.length;) {
+    let end = Math.min(text.length, at + chunkCharacters);
+    // Half of a pair would be escaped.
+    if (isHighSurrogate(text.charCodeAt(end - 1)) && end < text.length) end -= 1;
+    yield JSON.stringify(text.slice(at, end)).slice(1, -1);
+    at = end;
+    if (yielder.isDue(longStep)) await yielder.yield();
+  }
+  yield '"';
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
 }
 
 async function* serializeList(list: Iterable<unknown>, yielder: CooperativeYield): AsyncGenerator<string> {

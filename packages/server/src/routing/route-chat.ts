@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { ChatCompletion, ChatCompletionChunk } from "../api/chat-answer.ts";
 import { AppError } from "../errors.ts";
 import type { ChatCall, ChatModel } from "../engines/engine.ts";
-import { withTexts } from "../streams/with-texts.ts";
+import { later } from "../streams/later.ts";
 import type { Target } from "./target.ts";
 import type { RoutedCall } from "./try-route.ts";
 import { routeAnswer, routeStream, type RoutingOptions } from "./try-routes.ts";
@@ -51,7 +51,7 @@ function complete(model: ChatModel, call: ChatCall): Promise<ChatCompletion> {
 }
 
 function begin(model: ChatModel, call: ChatCall): AsyncIterable<ChatCompletionChunk> {
-  return needsTexts(model, call) ? withTexts(call.restoreTexts, () => model.stream(call)) : model.stream(call);
+  return needsTexts(model, call) ? later(() => call.restoreTexts().then(() => model.stream(call))) : model.stream(call);
 }
 
 type CutCall = ChatCall & { readonly restoreTexts: () => Promise<void> };
