@@ -47,13 +47,14 @@ function pulledToJson({ name, path, sizeBytes, sha256, alreadyThere }: PulledFil
 /** How to use a model that has been pulled. */
 function usage({ stored, id, reason }: PlannedModel): string {
   if (id === undefined) return `It is not served: ${reason ?? "unknown"}.`;
-  const call =
-    stored.format === "gguf"
-      ? `sounding chat --model ${id} 'Hello!'`
-      : ["vits", "matcha", "kokoro", "kitten"].includes(stored.kind ?? "")
-        ? `sounding speak --model ${id} 'Hello!'`
-        : `sounding transcribe --model ${id} recording.wav`;
-  return `A running server offers it as ${id}. Try: ${call}`;
+  return `A running server offers it as ${id}. Try: ${exampleCall(stored, id)}`;
+}
+
+function exampleCall({ format, kind, purpose }: PlannedModel["stored"], id: string): string {
+  if (purpose === "embeddings") return `sounding embed --model ${id} 'Hello!'`;
+  if (format === "gguf") return `sounding chat --model ${id} 'Hello!'`;
+  const speaks = ["vits", "matcha", "kokoro", "kitten"].includes(kind ?? "");
+  return speaks ? `sounding speak --model ${id} 'Hello!'` : `sounding transcribe --model ${id} recording.wav`;
 }
 
 const pullCommand = command({

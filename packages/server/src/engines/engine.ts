@@ -230,11 +230,11 @@ export interface Engine {
   /** The engine's name in the configuration. */
   readonly name: string;
   /**
-   * The chat model with this upstream name. An unknown name may be detected only when the model is called.
-   * `timeouts` override the engine's own.
+   * The chat model with this upstream name; undefined for a model of another kind. An unknown name may be detected only when
+   * the model is called. `timeouts` override the engine's own.
    */
-  chat?(model: string, timeouts?: TargetTimeouts): ChatModel;
-  /** The same for a speech model; undefined for a model of another kind. */
+  chat?(model: string, timeouts?: TargetTimeouts): ChatModel | undefined;
+  /** The same for a speech model. */
   speech?(model: string, timeouts?: TargetTimeouts): SpeechModel | undefined;
   /** The same for a transcription model. */
   transcription?(model: string, timeouts?: TargetTimeouts): TranscriptionModel | undefined;
@@ -248,4 +248,9 @@ export interface Engine {
   isLoaded?(model: string): boolean;
   /** Stops taking calls, ends its processes and connections. */
   close(): Promise<void>;
+}
+
+/** An engine that may be called for a chat with every model. */
+export interface ChatEngine extends Engine {
+  chat(model: string, timeouts?: TargetTimeouts): ChatModel;
 }

@@ -3,6 +3,7 @@
  * It is read here instead of by llama.cpp's package, so that a server lists model files without loading that package.
  */
 import { open, type FileHandle } from "node:fs/promises";
+import { isEncoder, poolings, type Pooling } from "./gguf-purpose.ts";
 
 export interface GgufDescription {
   readonly architecture: string | undefined;
@@ -12,6 +13,10 @@ export interface GgufDescription {
   readonly contextLength: number | undefined;
   /** Whether it has a chat template. */
   readonly hasChatTemplate: boolean;
+  /** How the vectors of a text's tokens become one. */
+  readonly pooling: Pooling | undefined;
+  /** Whether a token sees only the tokens before it. */
+  readonly isCausal: boolean;
 }
 
 const headBytes = 24;
@@ -40,6 +45,7 @@ const sizes: Readonly<Record<number, number>> = {
 const textType = 8;
 const arrayType = 9;
 const uint32Type = 4;
+const boolType = 7;
 const uint64Type = 10;
 
 /** Why a file is not a model; undefined if it may be one. */
@@ -80,7 +86,8 @@ export async function describeGguf(path: string): Promise<GgufDescription> {
   }
 }
 
-type Entries = ReadonlyMap<string, string | number | undefined>;
+type Value = string | number | boolean | undefined;
+type Entries = ReadonlyMap<string, Value>;
 
 function describe(entries: Entries): GgufDescription {
   const text = (key: string): string | undefined => {
@@ -89,17 +96,20 @@ function describe(entries: Entries): GgufDescription {
   };
   const architecture = text("general.architecture");
   const contextLength = entries.get(`${architecture}.context_length`);
+  const pooling = entries.get(`${architecture}.pooling_type`);
   return {
     architecture,
     name: text("general.name"),
     contextLength: typeof contextLength === "number" ? contextLength : undefined,
     hasChatTemplate: text("tokenizer.chat_template") !== undefined,
+    pooling: typeof pooling === "number" ? poolings[pooling] : undefined,
+    isCausal: !isEncoder(architecture) && entries.get(`${architecture}.attention.causal`) !== false,
   };
 }
 
 async function readEntries(reader: GgufReader, count: number): Promise<Entries> {
   if (count > mostEntries) throw new Error("its metadata is invalid");
-  const entries = new Map<string, string | number | undefined>();
+  const entries = new Map<string, Value>();
   for (let index = 0; index < count; index++) {
     const key = await reader.text();
     entries.set(key, await readValue(reader, await reader.uint32()));
@@ -121,11 +131,12 @@ async function requireWeights(reader: GgufReader, tensors: number, alignment: un
   if (tensors > 0 && start + lastOffset >= reader.size) throw new Error("it is incomplete: its weights are missing");
 }
 
-/** Texts and whole numbers; undefined for values that nothing here needs. */
-async function readValue(reader: GgufReader, type: number): Promise<string | number | undefined> {
+/** Texts, whole numbers and booleans; undefined for values that nothing here needs. */
+async function readValue(reader: GgufReader, type: number): Promise<Value> {
   if (type === textType) return reader.text();
   if (type === uint32Type) return reader.uint32();
   if (type === uint64Type) return reader.uint64();
+  if (type === boolType) return (await reader.take(1))[0] !== 0;
   if (type !== arrayType) {
     await reader.skip(sizeOf(type));
     return undefined;

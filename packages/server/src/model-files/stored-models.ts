@@ -3,7 +3,8 @@ import { readdir, stat } from "node:fs/promises";
 import { basename, join, relative, sep } from "node:path";
 import type { SherpaOnnxKind } from "../config/engines/sherpa-onnx.ts";
 import { detectKind } from "./detect-kind.ts";
-import { describeGguf } from "./gguf-file.ts";
+import { describeGguf, type GgufDescription } from "./gguf-file.ts";
+import { embeddingProblem, purposeOf, type GgufPurpose } from "./gguf-purpose.ts";
 import { modelKinds } from "./model-kinds.ts";
 import { findParts } from "./model-parts.ts";
 import { modelsDirectoryOf } from "./pull-options.ts";
@@ -20,6 +21,8 @@ export interface StoredModel {
   readonly format: "gguf" | "onnx" | "other";
   /** The architecture that a GGUF file names. */
   readonly architecture: string | undefined;
+  /** What a GGUF file is for. */
+  readonly purpose: GgufPurpose | undefined;
   /** The kind of a sherpa-onnx model. */
   readonly kind: SherpaOnnxKind | undefined;
   /** Tokens that the model was trained on. */
@@ -121,6 +124,7 @@ async function readFolder(folder: string, reading: Reading): Promise<void> {
 const nothingKnown = {
   format: "other",
   architecture: undefined,
+  purpose: undefined,
   kind: undefined,
   contextLength: undefined,
 } as const;
@@ -160,9 +164,11 @@ async function describeGgufFile(file: Entry, siblings: readonly Entry[]): Promis
   try {
     if (missing > 0 || Number(number ?? 1) !== 1)
       throw new Error(`${missing} of its ${Number(count)} parts are missing`);
-    const { architecture, contextLength, hasChatTemplate } = await describeGguf(file.path);
-    const problem = ggufUseProblem(architecture, hasChatTemplate);
-    return { sizeBytes, format: "gguf", architecture, kind: undefined, contextLength, problem };
+    const description = await describeGguf(file.path);
+    const { architecture, contextLength } = description;
+    const purpose = purposeOf(description);
+    const problem = ggufUseProblem(description, purpose);
+    return { sizeBytes, format: "gguf", architecture, purpose, kind: undefined, contextLength, problem };
   } catch (error) {
     return { sizeBytes, ...nothingKnown, format: "gguf", problem: messageOf(error) };
   }
@@ -175,9 +181,10 @@ function isPartOf(name: string, one: string, suffix: string): boolean {
   );
 }
 
-function ggufUseProblem(architecture: string | undefined, hasChatTemplate: boolean): string | undefined {
-  if (architecture === "clip") return "it is the projector of a multimodal model, not a model";
-  if (hasChatTemplate) return undefined;
+function ggufUseProblem(description: GgufDescription, purpose: GgufPurpose): string | undefined {
+  if (description.architecture === "clip") return "it is the projector of a multimodal model, not a model";
+  if (purpose !== "chat") return embeddingProblem(description);
+  if (description.hasChatTemplate) return undefined;
   return "it has no chat template; to use it, configure it with `chat_template` in an engine of type llama_cpp";
 }
 

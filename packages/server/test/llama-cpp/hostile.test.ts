@@ -55,7 +55,7 @@ describe("hostile requests to a llama.cpp model", () => {
     const content = "A".repeat(15 * 1024 * 1024);
     const call = callOf({ messages: [{ role: "user", content }] });
     const start = process.threadCpuUsage();
-    await assert.rejects(trial.engine.chat!("trial").complete(call), {
+    await assert.rejects(trial.engine.chat!("trial")!.complete(call), {
       code: "context_length_exceeded",
       param: "messages",
     });

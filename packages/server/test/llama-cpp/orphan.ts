@@ -7,6 +7,9 @@ import { createLlamaCppEngine, trialEngineSettings } from "../../src/engines/lla
 import { callOf } from "./trial-engine.ts";
 
 const directory = await mkdtemp(join(tmpdir(), "sounding-llama-"));
-const engine = createLlamaCppEngine("trial", trialEngineSettings, { logger: silentLogger, dataDirectory: directory });
-await engine.chat!("sounding-trial").complete(callOf({ max_tokens: 1 }));
+const engine = await createLlamaCppEngine("trial", trialEngineSettings, {
+  logger: silentLogger,
+  dataDirectory: directory,
+});
+await engine.chat!("sounding-trial")!.complete(callOf({ max_tokens: 1 }));
 process.stdout.write(`${directory}\n`);

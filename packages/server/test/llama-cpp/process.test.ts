@@ -146,14 +146,14 @@ test("a file that is not a model fails the call, and further calls wait until th
   const directory = await mkdtemp(join(tmpdir(), "sounding-llama-"));
   const file = join(directory, "broken.gguf");
   await writeFile(file, "GGUF, but not really");
-  const engine = createLlamaCppEngine(
+  const engine = await createLlamaCppEngine(
     "local",
     { type: "llama_cpp", models: { broken: { file, gpu: false, threads: 1 }, absent: { file: "no/such/model.gguf" } } },
     { logger: silentLogger, dataDirectory: directory },
   );
   try {
     for (const id of ["broken", "absent"]) {
-      const model = engine.chat!(id);
+      const model = engine.chat!(id)!;
       await assert.rejects(model.complete(callOf({})), (error: Error & { code: string }) => {
         assert.equal(error.code, "upstream_failed");
         assert.ok(!error.message.includes(directory), "paths of the server stay in its log");
@@ -179,9 +179,12 @@ test("a file that is not a model fails the call, and further calls wait until th
 
 test("without configuration the trial model is written to the data directory and answers", async () => {
   const directory = await mkdtemp(join(tmpdir(), "sounding-llama-"));
-  const engine = createLlamaCppEngine("trial", trialEngineSettings, { logger: silentLogger, dataDirectory: directory });
+  const engine = await createLlamaCppEngine("trial", trialEngineSettings, {
+    logger: silentLogger,
+    dataDirectory: directory,
+  });
   try {
-    const completion = await engine.chat!("sounding-trial").complete(callOf({ temperature: 0 }));
+    const completion = await engine.chat!("sounding-trial")!.complete(callOf({ temperature: 0 }));
     assert.match(contentOf(completion), /^I am sounding-trial/);
   } finally {
     await engine.close();

@@ -33,12 +33,12 @@ export async function startTrialEngine(
   const directory = await mkdtemp(join(tmpdir(), "sounding-llama-"));
   const file = await ensureTrialModel(join(directory, "models"), variant);
   const model = { file, gpu: false, threads: 1, context_size: 2048, ...settings } as const;
-  const engine = createLlamaCppEngine(
+  const engine = await createLlamaCppEngine(
     "local",
     { type: "llama_cpp", models: { trial: model } },
     { logger: silentLogger, dataDirectory: directory },
   );
-  const chat = engine.chat!("trial");
+  const chat = engine.chat!("trial")!;
   return {
     engine,
     complete: (request = {}, signal) => chat.complete(callOf(request, signal)),

@@ -105,8 +105,8 @@ describe("an engine with one connection and one queue slot", () => {
 test("a target's own time limits override the engine's", async () => {
   await using upstream = await startScriptedUpstream((exchange) => exchange.stall());
   const engine = openEngine(upstream.url, { total_timeout_ms: 60_000 });
-  const model = engine.chat?.("m", { total_timeout_ms: 200, connect_timeout_ms: 60_000 });
-  await assert.rejects(model!.complete(toCall()), { code: "upstream_timeout", message: /200 ms/ });
+  const model = engine.chat("m", { total_timeout_ms: 200, connect_timeout_ms: 60_000 });
+  await assert.rejects(model.complete(toCall()), { code: "upstream_timeout", message: /200 ms/ });
   await engine.close();
 });
 

@@ -11,7 +11,7 @@ import {
 } from "../../src/config/engines/openai-compatible.ts";
 import type { AppError } from "../../src/errors.ts";
 import { silentLogger } from "../../src/logger.ts";
-import type { ChatCall, ChatModel, Engine } from "../../src/engines/engine.ts";
+import type { ChatCall, ChatModel, ChatEngine } from "../../src/engines/engine.ts";
 import {
   createAzureOpenAiEngine,
   createOpenAiCompatibleEngine,
@@ -23,12 +23,12 @@ export function openEngine(
   url: string,
   settings: Partial<OpenAiCompatibleSettings> = {},
   logger = silentLogger,
-): Engine {
+): ChatEngine {
   const whole = { type: "openai_compatible", base_url: `${url}/v1`, api_key: "upstream-secret", ...settings };
   return createOpenAiCompatibleEngine("engine", withDefaults(openAiCompatibleEngine, whole), { logger });
 }
 
-export function openAzureEngine(url: string, settings: Partial<AzureOpenAiSettings> = {}): Engine {
+export function openAzureEngine(url: string, settings: Partial<AzureOpenAiSettings> = {}): ChatEngine {
   const whole = { type: "azure_openai", base_url: url, api_key: "azure-secret", ...settings };
   return createAzureOpenAiEngine("azure", withDefaults(azureOpenAiEngine, whole), { logger: silentLogger });
 }
@@ -47,7 +47,7 @@ export function toCall(
   return { request: whole, bytes: Buffer.from(JSON.stringify(whole)), changes: {}, signal, ...more };
 }
 
-export function chatModel(engine: Engine): ChatModel {
+export function chatModel(engine: ChatEngine): ChatModel {
   const model = engine.chat?.(modelName);
   if (model === undefined) throw new Error("the engine has no chat models");
   return model;

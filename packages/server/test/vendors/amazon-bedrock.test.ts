@@ -241,7 +241,7 @@ describe("Amazon Bedrock", () => {
     const call = { toolUse: { toolUseId: "t1", name: "json", input: { city: "Rome" } } };
     server.play(json(answer([call], "tool_use")));
     const engine = openEngine("amazon_bedrock", server.url);
-    const chat = engine.chat!(nova);
+    const chat = engine.chat(nova);
     const loose = { type: "json_schema", json_schema: { name: "answer", schema: answerSchema } };
     const completion = await chat.complete(toCall({ response_format: loose }));
     assert.equal(completion.choices[0]?.message.content, '{"city":"Rome"}');
@@ -264,7 +264,7 @@ describe("Amazon Bedrock", () => {
     server.play(json(answer([{ text: "x" }], "end_turn")));
     const engine = openEngine("amazon_bedrock", server.url);
     const refused = async (model: string, parameters: Record<string, unknown>, param: string) => {
-      const call = engine.chat!(model).complete(toCall(parameters));
+      const call = engine.chat(model).complete(toCall(parameters));
       await assert.rejects(call, { code: "unsupported_parameter", param });
     };
     const strict = { ...weatherTool, function: { ...weatherTool.function, strict: true } };

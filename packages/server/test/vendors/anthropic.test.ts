@@ -238,7 +238,7 @@ describe("Anthropic", () => {
     const call = { type: "tool_use", id: "toolu_1", name: "json", input: { city: "Rome" } };
     server.play(json(answer([call], "tool_use")));
     const engine = openEngine("anthropic", server.url);
-    const chat = engine.chat!("claude-3-haiku-20240307");
+    const chat = engine.chat("claude-3-haiku-20240307");
     const loose = { ...structuredOutput, json_schema: { ...structuredOutput.json_schema, strict: false } };
     const completion = await chat.complete(toCall({ response_format: loose }));
     assert.equal(completion.choices[0]?.message.content, '{"city":"Rome"}');

@@ -12,7 +12,7 @@ const usage = { prompt_tokens: 7, completion_tokens: 2, total_tokens: 9 };
 
 for (const type of Object.keys(wires) as VendorType[]) {
   const wire = wires[type];
-  const chatOf = (engine: ReturnType<typeof openEngine>) => engine.chat!(modelOf[type]);
+  const chatOf = (engine: ReturnType<typeof openEngine>) => engine.chat(modelOf[type]);
 
   describe(type, () => {
     test("answers with text and usage", async () => {
@@ -213,7 +213,7 @@ for (const type of Object.keys(wires) as VendorType[]) {
       await chatOf(engine).complete({ ...toCall({}), requestId: "req-1" });
       assert.equal(server.requests[0]?.headers["x-request-id"], "req-1");
       server.play(silent);
-      const limited = engine.chat!(modelOf[type], { total_timeout_ms: 40, connect_timeout_ms: 1_000 });
+      const limited = engine.chat(modelOf[type], { total_timeout_ms: 40, connect_timeout_ms: 1_000 });
       await assert.rejects(limited.complete(toCall({})), { code: "upstream_timeout", message: /within 40 ms/ });
       await engine.close();
     });

@@ -283,7 +283,7 @@ describe("Google", () => {
       code: "unsupported_parameter",
       param: "presence_penalty",
     });
-    await engine.chat!("gemini-2.0-flash").complete(toCall({ presence_penalty: 0.5 }));
+    await engine.chat("gemini-2.0-flash").complete(toCall({ presence_penalty: 0.5 }));
     await engine.close();
     assert.equal(server.requests.length, 1);
     assert.deepEqual(server.requests[0]?.body?.["generationConfig"], { presencePenalty: 0.5 });

@@ -184,7 +184,7 @@ describe("Mistral", () => {
       code: "unsupported_parameter",
       param: "reasoning_effort",
     });
-    await engine.chat!("mistral-small-latest").complete(toCall({ reasoning_effort: "high" }));
+    await engine.chat("mistral-small-latest").complete(toCall({ reasoning_effort: "high" }));
     await engine.close();
     assert.equal(server.requests.length, 1);
     assert.equal(server.requests[0]?.body?.["reasoning_effort"], "high");

@@ -4,7 +4,7 @@ import type { ChatCompletion, ChatCompletionChunk } from "../../src/api/chat-ans
 import type { ChatRequest } from "../../src/api/chat-request.ts";
 import type { VendorSettings } from "../../src/config/engines/vendors.ts";
 import { silentLogger } from "../../src/logger.ts";
-import type { ChatCall, Engine } from "../../src/engines/engine.ts";
+import type { ChatCall, ChatEngine } from "../../src/engines/engine.ts";
 import { createVendorEngine } from "../../src/engines/vendors/vendor-engine.ts";
 
 export type VendorType = VendorSettings["type"];
@@ -28,7 +28,7 @@ const paths: Readonly<Record<VendorType, string>> = {
   cohere: "/v2",
 };
 
-export function openEngine(type: VendorType, url: string, more: object = {}): Engine {
+export function openEngine(type: VendorType, url: string, more: object = {}): ChatEngine {
   const settings: object = {
     type,
     api_key: apiKey,
@@ -53,21 +53,21 @@ export function toCall(parameters: RequestParameters, signal: AbortSignal = new 
 }
 
 export function complete(
-  engine: Engine,
+  engine: ChatEngine,
   type: VendorType,
   parameters: RequestParameters = {},
 ): Promise<ChatCompletion> {
-  return engine.chat!(modelOf[type]).complete(toCall(parameters));
+  return engine.chat(modelOf[type]).complete(toCall(parameters));
 }
 
 /** All chunks of a stream, checked against what strict clients require. */
 export async function collect(
-  engine: Engine,
+  engine: ChatEngine,
   type: VendorType,
   parameters: RequestParameters = {},
 ): Promise<ChatCompletionChunk[]> {
   const chunks: ChatCompletionChunk[] = [];
-  for await (const chunk of engine.chat!(modelOf[type]).stream(toCall({ stream: true, ...parameters }))) {
+  for await (const chunk of engine.chat(modelOf[type]).stream(toCall({ stream: true, ...parameters }))) {
     chunks.push(chunk);
   }
   checkChunks(chunks);

@@ -3,6 +3,36 @@ import { Type, type Static } from "typebox";
 import { limitsInput } from "../../input-limits.ts";
 import { modelProcessSettings } from "./model-process.ts";
 
+const embeddings = Type.Object(
+  {
+    pooling: Type.Optional(
+      Type.Enum(["mean", "cls", "last"], {
+        description:
+          "How the vectors of a text's tokens become one: their mean, the first one's or the last one's. Absent: as the file says.",
+      }),
+    ),
+    normalize: Type.Optional(
+      Type.Boolean({
+        default: true,
+        description: "Scale each vector to length 1, which most models expect.",
+      }),
+    ),
+    min_dimensions: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 65_536,
+        description:
+          "Smallest number of components that `dimensions` may request, for models that are trained for it (Matryoshka): the others are cut off. Absent: `dimensions` is refused.",
+      }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    description:
+      "Uses the model to embed texts. Absent: the file's metadata say whether it embeds or chats, and how its vectors are pooled.",
+  },
+);
+
 export const llamaCppModelSettings = Type.Object(
   {
     file: Type.String({
@@ -15,7 +45,7 @@ export const llamaCppModelSettings = Type.Object(
         minimum: 256,
         maximum: 16_777_216,
         description:
-          "Context size in tokens, shared by prompt and completion. Absent: the context the model was trained with, at most 8192.",
+          "Context size in tokens, shared by prompt and completion. Absent: the context the model was trained with, at most 8192. For a model that embeds, the most tokens of a text; absent: at most 2048.",
       }),
     ),
     parallel: Type.Optional(
@@ -24,7 +54,7 @@ export const llamaCppModelSettings = Type.Object(
         maximum: 64,
         default: 4,
         description:
-          "Maximum number of completions generated concurrently; each needs memory for `context_size` tokens.",
+          "Maximum number of completions generated concurrently; each needs memory for `context_size` tokens. A model that embeds takes one text at a time.",
       }),
     ),
     queue_limit: Type.Optional(
@@ -32,7 +62,8 @@ export const llamaCppModelSettings = Type.Object(
         minimum: 0,
         maximum: 100_000,
         default: 64,
-        description: "Maximum number of completions that wait; more fail with `overloaded`.",
+        description:
+          "Maximum number of completions, or requests for embeddings, that wait; more fail with `overloaded`.",
         ...limitsInput("Chat completions", "overloaded"),
       }),
     ),
@@ -60,6 +91,7 @@ export const llamaCppModelSettings = Type.Object(
     chat_template: Type.Optional(
       Type.String({ minLength: 1, description: "Jinja template that replaces the one in the model file." }),
     ),
+    embeddings: Type.Optional(embeddings),
     ...modelProcessSettings,
   },
   { additionalProperties: false, description: "One model file." },

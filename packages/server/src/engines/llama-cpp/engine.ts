@@ -5,13 +5,22 @@ import { join } from "node:path";
 import type { LlamaCppEngineSettings, LlamaCppModelSettings } from "../../config/engines/llama-cpp.ts";
 import type { Logger } from "../../logger.ts";
 import { findModelFile } from "../../model-files/find-model-file.ts";
+import { describeGguf } from "../../model-files/gguf-file.ts";
+import { purposeOf } from "../../model-files/gguf-purpose.ts";
 import type { ChatCall, ChatModel, Engine, ModelDescription } from "../engine.ts";
 import { noSuchModel } from "../no-such-model.ts";
 import { createAnswerHead, toChunks, toCompletion } from "./chat-answer.ts";
+import { createEmbeddingModel } from "./embedding-model.ts";
 import { requireBounded } from "./generation-limits.ts";
 import { toGeneration } from "./generation-request.ts";
 import { overlongPrompt, promptLimit } from "./prompt-limit.ts";
-import { defaultContextSize, type Generation, type LoadSettings } from "./protocol.ts";
+import {
+  defaultContextSize,
+  type EmbeddingSettings,
+  type Generation,
+  type LoadSettings,
+  type ModelPurpose,
+} from "./protocol.ts";
 import { superviseModel, type SupervisedModel } from "./supervised-model.ts";
 import { ensureTrialModel, trialModelId } from "./trial/trial-model.ts";
 
@@ -50,7 +59,30 @@ async function loadSettings(settings: LlamaCppModelSettings, modelsDirectory: st
     gpu: settings.gpu ?? "auto",
     gpuLayers: settings.gpu_layers,
     chatTemplate: settings.chat_template,
+    embeddings: embeddingSettings(settings),
   };
+}
+
+function embeddingSettings({ embeddings }: LlamaCppModelSettings): EmbeddingSettings | undefined {
+  if (embeddings === undefined) return undefined;
+  const { pooling, normalize = true, min_dimensions: minimumDimensions } = embeddings;
+  return { pooling, normalize, minimumDimensions };
+}
+
+/** Undefined while there is no file that can be read, such as one that is pulled later. */
+async function findPurpose(
+  settings: LlamaCppModelSettings,
+  modelsDirectory: string,
+): Promise<ModelPurpose | undefined> {
+  if (settings.embeddings !== undefined) return "embeddings";
+  if (settings.file === trialModelId) return "chat";
+  try {
+    const purpose = purposeOf(await describeGguf(await findModelFile(settings.file, modelsDirectory)));
+    return purpose === "chat" ? "chat" : "embeddings";
+  } catch {
+    // The first call says what is wrong with it.
+    return undefined;
+  }
 }
 
 /** @param contextSize most tokens that a call may have */
@@ -81,10 +113,21 @@ async function describe(id: string, owner: string, path: Promise<string>): Promi
   return { id, created, ownedBy: owner };
 }
 
+interface ServedModel {
+  readonly settings: LlamaCppModelSettings;
+  readonly supervised: SupervisedModel;
+  /** Undefined: not known yet. Then the model may be called for both, and its process decides. */
+  purpose: ModelPurpose | undefined;
+}
+
 /** An engine of type `llama_cpp`. Starts nothing until it is called, except models with `preload`. */
-export function createLlamaCppEngine(name: string, settings: LlamaCppEngineSettings, parts: LlamaCppParts): Engine {
+export async function createLlamaCppEngine(
+  name: string,
+  settings: LlamaCppEngineSettings,
+  parts: LlamaCppParts,
+): Promise<Engine> {
   const modelsDirectory = join(parts.dataDirectory, "models");
-  const models = new Map<string, SupervisedModel>();
+  const models = new Map<string, ServedModel>();
   for (const [id, model] of Object.entries(settings.models)) {
     const supervised = superviseModel({
       name: id,
@@ -95,24 +138,37 @@ export function createLlamaCppEngine(name: string, settings: LlamaCppEngineSetti
       idleUnloadMs: model.idle_unload_ms,
       logger: parts.logger,
     });
-    models.set(id, supervised);
+    models.set(id, { settings: model, supervised, purpose: await findPurpose(model, modelsDirectory) });
     // A failure is logged where it happens and reported to the first caller.
     if (model.preload === true) supervised.preload().catch(() => {});
   }
+  const find = (id: string): ServedModel => {
+    const model = models.get(id);
+    if (model !== undefined) return model;
+    throw noSuchModel(name, id, models.keys());
+  };
   return {
     name,
     chat(id) {
-      const model = models.get(id);
-      if (model !== undefined) return chatModel(id, model, settings.models[id]!.context_size ?? defaultContextSize);
-      throw noSuchModel(name, id, models.keys());
+      const { purpose, supervised, settings: model } = find(id);
+      if (purpose === "embeddings") return undefined;
+      return chatModel(id, supervised, model.context_size ?? defaultContextSize);
     },
+    embeddings(id) {
+      const { purpose, supervised } = find(id);
+      return purpose === "chat" ? undefined : createEmbeddingModel(supervised);
+    },
+    listedFor: (id) => [find(id).purpose ?? "chat"],
     listModels: () =>
       Promise.all(
-        Object.entries(settings.models).map(([id, model]) => describe(id, name, modelPath(model, modelsDirectory))),
+        [...models].map(async ([id, model]) => {
+          model.purpose ??= await findPurpose(model.settings, modelsDirectory);
+          return describe(id, name, modelPath(model.settings, modelsDirectory));
+        }),
       ),
-    isLoaded: (id) => models.get(id)?.isLoaded === true,
+    isLoaded: (id) => models.get(id)?.supervised.isLoaded === true,
     async close() {
-      await Promise.all([...models.values()].map((model) => model.close()));
+      await Promise.all([...models.values()].map(({ supervised }) => supervised.close()));
     },
   };
 }

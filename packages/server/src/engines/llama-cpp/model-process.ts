@@ -1,4 +1,7 @@
-/** One process that runs a GGUF model with llama.cpp: loads the model, generates, is killed when it is no longer needed. */
+/**
+ * One process that runs a GGUF model with llama.cpp: loads the model, generates or embeds, is killed when it is no longer
+ * needed.
+ */
 import { onAbort } from "../../abort.ts";
 import { IpcProcess } from "../../child-process/ipc-process.ts";
 import { siblingScript } from "../../child-process/sibling-script.ts";
@@ -6,15 +9,29 @@ import { computeEnvironment } from "../../config/library-paths.ts";
 import { AppError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
 import { createEventQueue, type EventQueue } from "../event-queue.ts";
+import { requireInputFit } from "./embedding-input.ts";
 import { requireFit } from "./prompt-limit.ts";
-import type { FromModel, Generation, GenerationEvent, LoadSettings, ToModel, WireError } from "./protocol.ts";
+import type {
+  EmbeddedInput,
+  EmbeddingInput,
+  FromModel,
+  Generation,
+  GenerationEvent,
+  LoadSettings,
+  ModelEvent,
+  ModelPurpose,
+  ToModel,
+  WireError,
+} from "./protocol.ts";
 
 export interface ModelProcess {
   /** Resolves when the process has ended, for any reason. */
   readonly ended: Promise<void>;
   /** The events of a generation; leaving the loop or aborting the signal cancels it. */
   generate(generation: Generation, signal: AbortSignal): AsyncGenerator<GenerationEvent, void, undefined>;
-  /** Ends the process; running generations fail. */
+  /** The vector of one text; aborting the signal cancels it. */
+  embed(input: EmbeddingInput, signal: AbortSignal): Promise<EmbeddedInput>;
+  /** Ends the process; running calls fail. */
   stop(): void;
 }
 
@@ -26,7 +43,11 @@ interface StartOptions {
 }
 
 type Child = IpcProcess<ToModel, FromModel>;
-type GenerationQueues = Map<number, EventQueue<GenerationEvent>>;
+type CallQueues = Map<number, EventQueue<ModelEvent>>;
+/** What starts a call, without its number. */
+type CallMessage =
+  | { readonly type: "generate"; readonly generation: Generation }
+  | { readonly type: "embed"; readonly input: EmbeddingInput };
 type Loaded = Extract<FromModel, { type: "ready" }>;
 
 const script = siblingScript(import.meta.url, "child/main");
@@ -35,7 +56,7 @@ function toError({ code, message, param }: WireError): AppError {
   return new AppError(code, message, { param });
 }
 
-function receive(message: FromModel, queues: GenerationQueues, { name, logger }: StartOptions): void {
+function receive(message: FromModel, queues: CallQueues, { name, logger }: StartOptions): void {
   switch (message.type) {
     case "event":
       queues.get(message.call)?.push(message.event);
@@ -79,7 +100,7 @@ async function load(child: Child, { name, settings, startTimeoutMs }: StartOptio
   });
 }
 
-async function failAtEnd(child: Child, queues: GenerationQueues, { name, logger }: StartOptions): Promise<void> {
+async function failAtEnd(child: Child, queues: CallQueues, { name, logger }: StartOptions): Promise<void> {
   const { how } = await child.ended;
   if (queues.size === 0) return;
   logger.warn(
@@ -99,38 +120,59 @@ async function failAtEnd(child: Child, queues: GenerationQueues, { name, logger 
  */
 export async function startModelProcess(options: StartOptions): Promise<ModelProcess> {
   const child: Child = new IpcProcess({ script, environment: computeEnvironment() });
-  const queues: GenerationQueues = new Map();
+  const queues: CallQueues = new Map();
   child.listen((message) => receive(message, queues, options));
   const ended = failAtEnd(child, queues, options);
-  const { promptLimit, device } = await load(child, options);
+  const { promptLimit, device, purpose } = await load(child, options);
   options.logger.info(
     { model: options.name, pid: child.pid, device, context_size: promptLimit.contextSize },
     "model loaded",
   );
   let calls = 0;
+  async function* run(message: CallMessage, signal: AbortSignal): AsyncGenerator<ModelEvent, void, undefined> {
+    const call = ++calls;
+    const queue = createEventQueue<ModelEvent>();
+    queues.set(call, queue);
+    using _listener = onAbort(signal, () => queue.fail(new AppError("client_closed", "The call was cancelled.")));
+    let over = false;
+    try {
+      if (!child.isConnected) throw new AppError("upstream_failed", "The model's process has exited.");
+      if (!signal.aborted) child.send({ ...message, call });
+      for (let event = await queue.next(); event !== undefined; event = await queue.next()) {
+        child.send({ type: "taken", call, count: 1 });
+        yield event;
+      }
+      over = true;
+    } finally {
+      queues.delete(call);
+      if (!over) child.send({ type: "cancel", call });
+    }
+  }
   return {
     ended,
     async *generate(generation, signal) {
+      requirePurpose(options.name, purpose, "chat");
       // Before it is copied into a message.
       requireFit(generation.messages, promptLimit);
-      const call = ++calls;
-      const queue = createEventQueue<GenerationEvent>();
-      queues.set(call, queue);
-      using _listener = onAbort(signal, () => queue.fail(new AppError("client_closed", "The call was cancelled.")));
-      let over = false;
-      try {
-        if (!child.isConnected) throw new AppError("upstream_failed", "The model's process has exited.");
-        if (!signal.aborted) child.send({ type: "generate", call, generation });
-        for (let event = await queue.next(); event !== undefined; event = await queue.next()) {
-          child.send({ type: "taken", call, count: 1 });
-          yield event;
-        }
-        over = true;
-      } finally {
-        queues.delete(call);
-        if (!over) child.send({ type: "cancel", call });
+      for await (const event of run({ type: "generate", generation }, signal)) {
+        if (event.kind !== "embedded") yield event;
       }
+    },
+    async embed(input, signal) {
+      requirePurpose(options.name, purpose, "embeddings");
+      requireInputFit(input, promptLimit);
+      let embedded: EmbeddedInput | undefined;
+      for await (const event of run({ type: "embed", input }, signal)) if (event.kind === "embedded") embedded = event;
+      if (embedded === undefined) throw new AppError("upstream_failed", "The model's process sent no vector.");
+      return embedded;
     },
     stop: () => child.kill(),
   };
+}
+
+/** A file may be another one when it is loaded than when it was listed. */
+function requirePurpose(name: string, purpose: ModelPurpose, wanted: ModelPurpose): void {
+  if (purpose === wanted) return;
+  const verb = wanted === "chat" ? "support chat completions" : "embed texts";
+  throw new AppError("invalid_request", `The model ${JSON.stringify(name)} does not ${verb}.`, { param: "model" });
 }

@@ -1,5 +1,6 @@
 /** Defines the messages between the server and a model's process, as JSON over Node's IPC channel. */
 import type { ErrorCode } from "../../errors.ts";
+import type { Pooling } from "../../model-files/gguf-purpose.ts";
 import type { PromptLimit } from "./prompt-limit.ts";
 
 /** A chat call with every parameter checked and spelled out. */
@@ -98,8 +99,34 @@ export type GenerationEvent =
       readonly cachedTokens: number;
     };
 
+/** A text on its way to a model that embeds. */
+export interface EmbeddingInput {
+  /** A text, or its tokens. */
+  readonly text: string | readonly number[];
+  /** What errors call it: `input`, or `input[3]`. */
+  readonly param: string;
+  readonly dimensions: number | undefined;
+  /** As in `Generation`. */
+  readonly group: string;
+}
+
+/** The answer to an `EmbeddingInput`. */
+export interface EmbeddedInput {
+  readonly kind: "embedded";
+  /** 32-bit floats in base64, in the byte order of this machine. */
+  readonly vector: string;
+  /** With those that the model adds. */
+  readonly tokens: number;
+}
+
+/** What a model does, as its file or the configuration says. */
+export type ModelPurpose = "chat" | "embeddings";
+
 /** Used if the file does not contain the training context size, and as the maximum default. */
 export const defaultContextSize = 8192;
+
+/** The same for a model that embeds: llama.cpp may keep 4 bytes per token of the text and entry of the vocabulary. */
+export const defaultEmbeddingTokens = 2048;
 
 /** How to load a model. */
 export interface LoadSettings {
@@ -110,23 +137,42 @@ export interface LoadSettings {
   readonly gpu: false | "auto" | "cuda" | "vulkan" | "metal";
   readonly gpuLayers: number | undefined;
   readonly chatTemplate: string | undefined;
+  /** Undefined: the model embeds if its file says so. */
+  readonly embeddings: EmbeddingSettings | undefined;
+}
+
+export interface EmbeddingSettings {
+  /** Undefined: as the file says. */
+  readonly pooling: Pooling | undefined;
+  /** Whether vectors are scaled to length 1. */
+  readonly normalize: boolean;
+  /** Smallest number of components to which vectors may be cut; undefined: they may not. */
+  readonly minimumDimensions: number | undefined;
 }
 
 export type ToModel =
   | { readonly type: "load"; readonly settings: LoadSettings }
   | { readonly type: "generate"; readonly call: number; readonly generation: Generation }
+  | { readonly type: "embed"; readonly call: number; readonly input: EmbeddingInput }
   /** The reader has taken this many events of the call. */
   | { readonly type: "taken"; readonly call: number; readonly count: number }
   | { readonly type: "cancel"; readonly call: number };
 
 export type FromModel =
-  | { readonly type: "ready"; readonly promptLimit: PromptLimit; readonly device: string }
-  | { readonly type: "event"; readonly call: number; readonly event: GenerationEvent }
+  | {
+      readonly type: "ready";
+      readonly purpose: ModelPurpose;
+      readonly promptLimit: PromptLimit;
+      readonly device: string;
+    }
+  | { readonly type: "event"; readonly call: number; readonly event: ModelEvent }
   | { readonly type: "ended"; readonly call: number }
   | { readonly type: "failed"; readonly call: number; readonly error: WireError }
   /** The model cannot be loaded; the process ends. */
   | { readonly type: "unusable"; readonly error: WireError }
   | { readonly type: "log"; readonly level: "warn" | "error"; readonly message: string };
+
+export type ModelEvent = GenerationEvent | EmbeddedInput;
 
 export interface WireError {
   readonly code: ErrorCode;

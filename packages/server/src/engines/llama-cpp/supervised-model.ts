@@ -8,7 +8,7 @@ import type { Logger } from "../../logger.ts";
 import { FailureBackoff } from "../../child-process/failure-backoff.ts";
 import { ConcurrencyLimit } from "../concurrency-limit.ts";
 import { startModelProcess, type ModelProcess } from "./model-process.ts";
-import type { Generation, GenerationEvent, LoadSettings } from "./protocol.ts";
+import type { EmbeddedInput, EmbeddingInput, Generation, GenerationEvent, LoadSettings } from "./protocol.ts";
 
 export interface SupervisedModelOptions {
   readonly name: string;
@@ -26,12 +26,17 @@ export interface SupervisedModelOptions {
 export interface SupervisedModel {
   /** The events of a generation; leaving the loop or aborting the signal cancels it. */
   generate(generation: Generation, signal: AbortSignal): AsyncGenerator<GenerationEvent, void, undefined>;
+  /** The vectors of texts of one call, in their order; aborting the signal cancels it. */
+  embed(inputs: readonly EmbeddingInput[], signal: AbortSignal): Promise<EmbeddedInput[]>;
   /** Loads the model before it is needed. */
   preload(): Promise<void>;
   /** Whether its process has loaded it. */
   readonly isLoaded: boolean;
   close(): Promise<void>;
 }
+
+/** Texts of a call that are at the process: one is embedded, and the next is there when that is done. */
+const inputsUnderway = 2;
 
 export function superviseModel(options: SupervisedModelOptions): SupervisedModel {
   const { name, sequences, queueLimit, idleUnloadMs, logger } = options;
@@ -106,7 +111,7 @@ export function superviseModel(options: SupervisedModelOptions): SupervisedModel
 
   const slots = new ConcurrencyLimit(`The model ${JSON.stringify(name)}`, sequences + queueLimit);
 
-  const admit = ({ choices, group }: Generation): Disposable => {
+  const admit = ({ choices, group }: Pick<Generation, "choices" | "group">): Disposable => {
     if (closed)
       throw new AppError("overloaded", `The model ${JSON.stringify(name)} is shutting down.`, {
         retryAfterMs: defaultRetryAfterMs,
@@ -147,6 +152,17 @@ export function superviseModel(options: SupervisedModelOptions): SupervisedModel
         leave(generation.choices);
       }
     },
+    async embed(inputs, signal) {
+      using _slot = admit({ choices: 1, group: inputs[0]?.group ?? "" });
+      try {
+        const process = await loadedUnlessAborted(signal);
+        const embedded = await embedEach(inputs, process, signal);
+        pauses.succeed();
+        return embedded;
+      } finally {
+        leave(1);
+      }
+    },
     get isLoaded() {
       return loaded !== undefined && !stopping.has(loaded);
     },
@@ -158,4 +174,25 @@ export function superviseModel(options: SupervisedModelOptions): SupervisedModel
       await unload();
     },
   };
+}
+
+async function embedEach(
+  inputs: readonly EmbeddingInput[],
+  process: ModelProcess,
+  callerSignal: AbortSignal,
+): Promise<EmbeddedInput[]> {
+  const failed = new AbortController();
+  const signal = AbortSignal.any([callerSignal, failed.signal]);
+  const embedded: EmbeddedInput[] = [];
+  const rest = inputs.entries();
+  const work = async (): Promise<void> => {
+    for (const [index, input] of rest) embedded[index] = await process.embed(input, signal);
+  };
+  try {
+    await Promise.all(Array.from({ length: inputsUnderway }, work));
+    return embedded;
+  } catch (error) {
+    failed.abort(error);
+    throw error;
+  }
 }

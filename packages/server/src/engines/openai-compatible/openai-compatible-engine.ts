@@ -5,7 +5,7 @@
  */
 import type { AzureOpenAiSettings, OpenAiCompatibleSettings } from "../../config/engines/openai-compatible.ts";
 import type { Logger } from "../../logger.ts";
-import type { Engine } from "../engine.ts";
+import type { ChatEngine } from "../engine.ts";
 import { ConnectionPool } from "../upstream-http/connection-pool.ts";
 import { azureEndpoint, openAiEndpoint, type Endpoint } from "./endpoint.ts";
 import { listModels } from "./list-models.ts";
@@ -26,7 +26,7 @@ export function createOpenAiCompatibleEngine(
   name: string,
   settings: OpenAiCompatibleSettings,
   context: EngineContext,
-): Engine {
+): ChatEngine {
   return createEngine({ name, settings, endpoint: openAiEndpoint(settings), ...context });
 }
 
@@ -34,7 +34,11 @@ export function createOpenAiCompatibleEngine(
  * Its models are what `models` lists, or else the names in `deployments`.
  * @throws AppError invalid_request for a header that cannot be set
  */
-export function createAzureOpenAiEngine(name: string, settings: AzureOpenAiSettings, context: EngineContext): Engine {
+export function createAzureOpenAiEngine(
+  name: string,
+  settings: AzureOpenAiSettings,
+  context: EngineContext,
+): ChatEngine {
   const models = settings.models ?? Object.keys(settings.deployments);
   return createEngine({ name, settings: { ...settings, models }, endpoint: azureEndpoint(settings), ...context });
 }
@@ -45,7 +49,7 @@ interface EngineParts extends EngineContext {
   readonly endpoint: Endpoint;
 }
 
-function createEngine({ name, settings, endpoint, logger }: EngineParts): Engine {
+function createEngine({ name, settings, endpoint, logger }: EngineParts): ChatEngine {
   const limits = timeLimits(settings);
   const pool = new ConnectionPool({
     origin: endpoint.origin,

@@ -4,7 +4,7 @@ import type { VendorSettings } from "../../config/engines/vendors.ts";
 import type { TargetTimeouts } from "../../config/engines/upstream.ts";
 import { AppError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
-import type { Engine, ModelDescription } from "../engine.ts";
+import type { ChatEngine, ModelDescription } from "../engine.ts";
 import { timeLimits } from "../upstream-http/time-limits.ts";
 import { createAmazonBedrock } from "./amazon-bedrock.ts";
 import { createAnthropic } from "./anthropic.ts";
@@ -112,7 +112,7 @@ async function readModels(
 }
 
 /** An engine for one of the vendors; its adapter is loaded with the first call. */
-export function createVendorEngine(name: string, settings: VendorSettings, { logger }: { logger: Logger }): Engine {
+export function createVendorEngine(name: string, settings: VendorSettings, { logger }: { logger: Logger }): ChatEngine {
   const vendor = createVendor(settings);
   const closing = new AbortController();
   const connector = createConnector(settings, vendor, closing.signal);

@@ -4,36 +4,74 @@ import {
   InsufficientMemoryError,
   LlamaLogLevel,
   NoBinaryFoundError,
+  type Llama,
   type LlamaContext,
+  type LlamaEmbeddingContext,
   type LlamaModel,
 } from "node-llama-cpp";
 import { AppError } from "../../../errors.ts";
-import { ggufProblem } from "../../../model-files/gguf-file.ts";
-import { defaultContextSize, type LoadSettings } from "../protocol.ts";
+import { describeGguf, type GgufDescription } from "../../../model-files/gguf-file.ts";
+import { embeddingProblem, poolings, purposeOf } from "../../../model-files/gguf-purpose.ts";
+import { defaultContextSize, defaultEmbeddingTokens, type EmbeddingSettings, type LoadSettings } from "../protocol.ts";
 
-export interface LoadedModel {
+interface Loaded {
   readonly model: LlamaModel;
-  readonly context: LlamaContext;
-  readonly template: string;
   /** What computes: `cpu`, `cuda`, `vulkan` or `metal`. */
   readonly device: string;
 }
 
+export interface LoadedChatModel extends Loaded {
+  readonly purpose: "chat";
+  readonly context: LlamaContext;
+  readonly template: string;
+}
+
+export interface LoadedEmbeddingModel extends Loaded {
+  readonly purpose: "embeddings";
+  readonly context: LlamaEmbeddingContext;
+  /** Most tokens of a text. */
+  readonly contextSize: number;
+  readonly settings: EmbeddingSettings;
+}
+
 export type ReportLog = (level: "warn" | "error", message: string) => void;
 
-function contextSizeFor(model: LlamaModel, settings: LoadSettings): number {
+/** Tokens of a batch of a model whose vectors do not depend on how its input is divided. */
+const batchTokens = 512;
+
+function contextSizeFor(model: LlamaModel, { contextSize }: LoadSettings, most: number): number {
   const trained = model.trainContextSize;
-  if (settings.contextSize === undefined) return Math.min(trained, defaultContextSize);
-  if (settings.contextSize <= trained) return settings.contextSize;
+  if (contextSize === undefined) return Math.min(trained, most);
+  if (contextSize <= trained) return contextSize;
   throw new AppError(
     "upstream_failed",
-    `context_size is ${settings.contextSize}, but the model was trained with at most ${trained} tokens.`,
+    `context_size is ${contextSize}, but the model was trained with at most ${trained} tokens.`,
   );
 }
 
-async function load(settings: LoadSettings, report: ReportLog): Promise<LoadedModel> {
-  const problem = await ggufProblem(settings.path);
-  if (problem !== undefined) throw new AppError("upstream_failed", `The model file cannot be loaded: ${problem}.`);
+async function describe(path: string): Promise<GgufDescription> {
+  try {
+    return await describeGguf(path);
+  } catch (error) {
+    // What the system says about a file that cannot be read names its path.
+    if (!(error instanceof Error) || "code" in error) throw error;
+    throw new AppError("upstream_failed", `The model file cannot be loaded: ${error.message}.`, { cause: error });
+  }
+}
+
+async function load(settings: LoadSettings, report: ReportLog): Promise<LoadedChatModel | LoadedEmbeddingModel> {
+  const description = await describe(settings.path);
+  const embeds = purposeOf(description, settings.embeddings !== undefined) !== "chat";
+  const problem = embeds ? embeddingProblem(description, settings.embeddings?.pooling) : undefined;
+  if (problem !== undefined) throw new AppError("upstream_failed", `The model cannot be used: ${problem}.`);
+  const llama = await openLlama(settings, report);
+  const model = await openModel(llama, settings, description);
+  const device = llama.gpu === false ? "cpu" : llama.gpu;
+  if (embeds) return { ...(await createEmbeddings(model, settings, description)), device };
+  return { ...(await createChat(model, settings)), device };
+}
+
+async function openLlama(settings: LoadSettings, report: ReportLog): Promise<Llama> {
   const llama = await getLlama({
     gpu: settings.gpu,
     build: "never",
@@ -50,14 +88,24 @@ async function load(settings: LoadSettings, report: ReportLog): Promise<LoadedMo
       `gpu is ${JSON.stringify(settings.gpu)}, which is not available on this machine.`,
     );
   }
-  const model = await llama.loadModel({
-    modelPath: settings.path,
-    ...(settings.gpu === false
-      ? { gpuLayers: 0 }
-      : settings.gpuLayers === undefined
-        ? {}
-        : { gpuLayers: settings.gpuLayers }),
+  return llama;
+}
+
+function openModel(
+  llama: Llama,
+  { path, gpu, gpuLayers, embeddings }: LoadSettings,
+  { architecture }: GgufDescription,
+): Promise<LlamaModel> {
+  const pooling = embeddings?.pooling === undefined ? undefined : poolings.indexOf(embeddings.pooling);
+  const layers = gpu === false ? 0 : gpuLayers;
+  return llama.loadModel({
+    modelPath: path,
+    ...(layers === undefined ? {} : { gpuLayers: layers }),
+    ...(pooling === undefined ? {} : { metadataOverrides: { [`${architecture}`]: { pooling_type: pooling } } }),
   });
+}
+
+async function createChat(model: LlamaModel, settings: LoadSettings): Promise<Omit<LoadedChatModel, "device">> {
   const template = settings.chatTemplate ?? model.fileInfo.metadata.tokenizer.chat_template;
   if (typeof template !== "string") {
     throw new AppError(
@@ -66,12 +114,36 @@ async function load(settings: LoadSettings, report: ReportLog): Promise<LoadedMo
     );
   }
   const context = await model.createContext({
-    contextSize: contextSizeFor(model, settings),
+    contextSize: contextSizeFor(model, settings, defaultContextSize),
     sequences: settings.sequences,
     threads: settings.threads,
     failedCreationRemedy: false,
   });
-  return { model, context, template, device: llama.gpu === false ? "cpu" : llama.gpu };
+  return { purpose: "chat", model, context, template };
+}
+
+async function createEmbeddings(
+  model: LlamaModel,
+  settings: LoadSettings,
+  { isCausal, pooling: ofFile }: GgufDescription,
+): Promise<Omit<LoadedEmbeddingModel, "device">> {
+  const contextSize = contextSizeFor(model, settings, defaultEmbeddingTokens);
+  const { embeddings } = settings;
+  const isDivisible = isCausal && (embeddings?.pooling ?? ofFile) === "last";
+  const context = await model.createEmbeddingContext({
+    // The library refuses texts that fill the context.
+    contextSize: contextSize + 1,
+    // All others need the whole text in one batch: for the mean, and because tokens see those after them.
+    batchSize: isDivisible ? Math.min(batchTokens, contextSize) : contextSize + 1,
+    threads: settings.threads,
+  });
+  return {
+    purpose: "embeddings",
+    model,
+    context,
+    contextSize,
+    settings: embeddings ?? { pooling: undefined, normalize: true, minimumDimensions: undefined },
+  };
 }
 
 function problemOf(error: unknown, { gpu }: LoadSettings): string {
@@ -86,7 +158,10 @@ function problemOf(error: unknown, { gpu }: LoadSettings): string {
 /**
  * @throws AppError upstream_failed if the file, the memory or the GPU is the problem
  */
-export async function loadModel(settings: LoadSettings, report: ReportLog): Promise<LoadedModel> {
+export async function loadModel(
+  settings: LoadSettings,
+  report: ReportLog,
+): Promise<LoadedChatModel | LoadedEmbeddingModel> {
   try {
     return await load(settings, report);
   } catch (error) {

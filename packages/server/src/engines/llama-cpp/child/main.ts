@@ -1,16 +1,16 @@
-/** Entry point of a model's process: loads one model and serves generations over the IPC channel. */
+/** Entry point of a model's process: loads one model and serves calls over the IPC channel. */
 import { writeFile } from "node:fs/promises";
 import { listenToParent, sendToParent } from "../../../child-process/parent-channel.ts";
 import { AppError, toAppError } from "../../../errors.ts";
 import {
   eventWindow,
   type FromModel,
-  type Generation,
-  type GenerationEvent,
   type LoadSettings,
+  type ModelEvent,
   type ToModel,
   type WireError,
 } from "../protocol.ts";
+import { createEmbeddingHost, type EmbeddingHost } from "./embedding-host.ts";
 import { loadModel, type ReportLog } from "./load-model.ts";
 import { createModelHost, type ModelHost } from "./model-host.ts";
 
@@ -22,7 +22,7 @@ interface RunningCall {
 }
 
 const running = new Map<number, RunningCall>();
-let host: ModelHost | undefined;
+let host: ModelHost | EmbeddingHost | undefined;
 
 const send: (message: FromModel) => void = sendToParent;
 
@@ -37,18 +37,20 @@ const report: ReportLog = (level, message) => send({ type: "log", level, message
 async function load(settings: LoadSettings): Promise<void> {
   try {
     const loaded = await loadModel(settings, report);
-    host = createModelHost(loaded, report);
-    send({ type: "ready", promptLimit: host.promptLimit, device: loaded.device });
+    host = loaded.purpose === "chat" ? createModelHost(loaded, report) : createEmbeddingHost(loaded);
+    send({ type: "ready", purpose: loaded.purpose, promptLimit: host.promptLimit, device: loaded.device });
   } catch (error) {
     send({ type: "unusable", error: toWireError(error) });
   }
 }
 
-async function generate(call: number, generation: Generation): Promise<void> {
+type Work = (signal: AbortSignal, emit: (event: ModelEvent) => Promise<void>) => Promise<void>;
+
+async function serve(call: number, work: Work): Promise<void> {
   const state: RunningCall = { abort: new AbortController(), underway: 0, resume: () => {} };
   running.set(call, state);
   const { signal } = state.abort;
-  const emit = async (event: GenerationEvent): Promise<void> => {
+  const emit = async (event: ModelEvent): Promise<void> => {
     signal.throwIfAborted();
     send({ type: "event", call, event });
     state.underway++;
@@ -64,8 +66,7 @@ async function generate(call: number, generation: Generation): Promise<void> {
     }
   };
   try {
-    if (host === undefined) throw new AppError("internal", "The model is not loaded.");
-    await host.generate(generation, signal, emit);
+    await work(signal, emit);
     send({ type: "ended", call });
   } catch (error) {
     if (!signal.aborted) logUnknown(error);
@@ -101,7 +102,16 @@ listenToParent((message: ToModel) => {
       void load(message.settings);
       return;
     case "generate":
-      void generate(message.call, message.generation);
+      void serve(message.call, async (signal, emit) => {
+        if (host?.purpose !== "chat") throw new AppError("internal", "No model that chats is loaded.");
+        await host.generate(message.generation, signal, emit);
+      });
+      return;
+    case "embed":
+      void serve(message.call, async (signal, emit) => {
+        if (host?.purpose !== "embeddings") throw new AppError("internal", "No model that embeds is loaded.");
+        await emit(await host.embed(message.input, signal));
+      });
       return;
     case "taken": {
       const state = running.get(message.call);

@@ -7,7 +7,7 @@ import type { Generation, GenerationEvent } from "../protocol.ts";
 import { createChatTemplate } from "./chat-template.ts";
 import { evaluatePrompt, evaluatePromptLogprobs } from "./evaluation.ts";
 import { generateChoice } from "./generate-choice.ts";
-import type { LoadedModel, ReportLog } from "./load-model.ts";
+import type { LoadedChatModel, ReportLog } from "./load-model.ts";
 import { Preparation } from "./preparation.ts";
 import { promptTokens } from "./prompt-tokens.ts";
 import { createSequencePool } from "./sequence-pool.ts";
@@ -16,6 +16,7 @@ import { createVocabulary } from "./vocabulary.ts";
 type Emit = (event: GenerationEvent) => Promise<void>;
 
 export interface ModelHost {
+  readonly purpose: "chat";
   readonly promptLimit: PromptLimit;
   /** Resolves when the answer is complete. Rejects with an AppError, or with the signal's reason when it is aborted. */
   generate(generation: Generation, signal: AbortSignal, emit: Emit): Promise<void>;
@@ -43,7 +44,7 @@ function requireFewLogprobs({ promptLogprobs }: Generation, prompt: readonly Tok
 }
 
 /** @throws AppError upstream_failed if the chat template is not one that can be read */
-export function createModelHost({ model, context, template }: LoadedModel, report: ReportLog): ModelHost {
+export function createModelHost({ model, context, template }: LoadedChatModel, report: ReportLog): ModelHost {
   const vocabulary = createVocabulary(model);
   const { contextSize } = context;
   const limit = promptLimit(contextSize, vocabulary.longestBytes);
@@ -68,6 +69,7 @@ export function createModelHost({ model, context, template }: LoadedModel, repor
   };
 
   return {
+    purpose: "chat",
     promptLimit: limit,
     async generate(generation, callerSignal, emit) {
       refuseUnknownTokens(generation, vocabulary.size);

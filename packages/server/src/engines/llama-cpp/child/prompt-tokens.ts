@@ -19,8 +19,7 @@ export async function promptTokens(
   { model, vocabulary, mostTokens, signal }: PromptTokensOptions,
 ): Promise<{ readonly tokens: Token[]; readonly whole: boolean }> {
   const tokens: Token[] = [];
-  // Vocabularies that put a space before every text must not put one inside ours.
-  const inside = model.vocabularyType === LlamaVocabularyType.bpe ? undefined : "trimLeadingSpace";
+  const inside = insideOption(model);
   for (const { text, plain } of promptParts(prompt, vocabulary.controlTexts)) {
     for (const piece of piecesOf(text, vocabulary.controlTexts)) {
       for (const token of model.tokenize(piece.text, !plain, piece.first ? undefined : inside)) tokens.push(token);
@@ -33,6 +32,11 @@ export async function promptTokens(
   const { bos, shouldPrependBosToken } = model.tokens;
   if (shouldPrependBosToken && bos !== null && tokens[0] !== bos) tokens.unshift(bos);
   return { tokens, whole: true };
+}
+
+/** Vocabularies that put a space before every text must not put one inside ours. */
+export function insideOption({ vocabularyType }: LlamaModel): "trimLeadingSpace" | undefined {
+  return vocabularyType === LlamaVocabularyType.bpe ? undefined : "trimLeadingSpace";
 }
 
 export interface PromptTokensOptions {
