@@ -102,6 +102,28 @@ describe("parameters", () => {
 });
 
 describe("statements", () => {
+  test("do not mix with those of queries that failed or were cancelled before", async () => {
+    const failing = sql`SELECT number, throwIf(number = 150000) AS failed, ${callerOrganization} AS own FROM numbers(300000)`;
+    const large = sql`SELECT number, ${callerOrganization} AS own FROM numbers(300000)`;
+    const fail = async (index: number): Promise<void> => {
+      const reader = opened.store.open(scopeOf(`org_failing_${index}`));
+      if (index % 3 === 0) {
+        const leaving = new AbortController();
+        setImmediate(() => leaving.abort());
+        await assert.rejects(reader.query(large, { maximumRows: 300_000, signal: leaving.signal }));
+      } else await assert.rejects(reader.query(index % 3 === 1 ? failing : large, { maximumRows: 200_000 }));
+    };
+    const succeed = async (index: number): Promise<void> => {
+      const organizationId = `org_own_${index}`;
+      const rows = await opened.store
+        .open(scopeOf(organizationId))
+        .query(sql`SELECT ${bind.uint32(index)} AS n, ${callerOrganization} AS own`);
+      assert.deepEqual(rows, [{ n: index, own: organizationId }]);
+    };
+    await Promise.all(Array.from({ length: 200 }, (_, index) => (index % 2 === 0 ? fail(index) : succeed(index))));
+    for (let index = 0; index < 30; index += 1) await succeed(index);
+  });
+
   test("accept no text built at run time", () => {
     const made = Object.assign(["SELECT 1"], { raw: ["SELECT 1"] }) as unknown as TemplateStringsArray;
     assert.throws(() => sql(made), TypeError);

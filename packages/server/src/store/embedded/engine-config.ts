@@ -21,7 +21,11 @@ const mergeTreeSettings = {
 /** https://clickhouse.com/docs/operations/server-configuration-parameters/settings */
 const serverSettings = {
   // How often the engine compares its memory with the kernel's count; the default is 20 times a second, also when idle.
-  memory_worker_period_ms: 500,
+  memory_worker_period_ms: 250,
+  // The engine's own count drifts up while statements overlap, until it refuses every statement for memory that is free.
+  memory_worker_correct_memory_tracker: 1,
+  // A container's memory includes that of the server.
+  memory_worker_use_cgroup: 0,
 } as const;
 
 /** The content of the engine's configuration file. */

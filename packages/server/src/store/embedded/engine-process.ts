@@ -6,7 +6,7 @@ import type { EngineSettings, FromEngine, ToEngine } from "./protocol.ts";
 export interface EngineProcess {
   readonly pid: number;
   readonly version: string;
-  /** Resolves with how the process ended: a signal or an exit code. */
+  /** Resolves with how the process ended: a signal, an exit code, or why it could not go on. */
   readonly ended: Promise<string>;
   /** Lets running statements stop and releases the data directory; kills the process after some seconds. */
   stop(): Promise<void>;
@@ -26,7 +26,7 @@ const stopTimeoutMs = 15_000;
 
 const environment = {
   // libuv's threads serve statements and files.
-  UV_THREADPOOL_SIZE: "16",
+  UV_THREADPOOL_SIZE: "20",
   TZ: "UTC",
   // Results are allocated by glibc, which by default keeps freed buffers of up to 32 MiB for each thread.
   // https://man7.org/linux/man-pages/man3/mallopt.3.html
@@ -35,14 +35,21 @@ const environment = {
 };
 
 /** The engine's version. @throws EngineAbsentError, or Error with the reason */
-function readVersion(message: FromEngine): string {
+function readVersion(message: FromEngine): string | undefined {
   if (message.type === "ready") return message.version;
+  if (message.type === "unusable") return undefined;
   throw message.type === "absent" ? new EngineAbsentError(message.reason) : new Error(message.reason);
 }
 
 /** Resolves when the engine serves its socket. @throws EngineAbsentError, or Error with the reason */
 export async function startEngineProcess(settings: EngineSettings): Promise<EngineProcess> {
   const process = new IpcProcess<ToEngine, FromEngine>({ script, environment });
+  let unusable: string | undefined;
+  process.listen((message) => {
+    if (message.type !== "unusable") return;
+    unusable = message.reason;
+    process.kill();
+  });
   try {
     const version = await process.start({ type: "start", settings }, readVersion, {
       timeoutMs: startTimeoutMs,
@@ -52,7 +59,7 @@ export async function startEngineProcess(settings: EngineSettings): Promise<Engi
     return {
       pid: process.pid!,
       version,
-      ended: process.ended.then(({ how }) => how),
+      ended: process.ended.then(({ how }) => unusable ?? how),
       stop: () => process.stop({ type: "stop" }, stopTimeoutMs),
       kill: () => process.kill(),
     };

@@ -1,19 +1,16 @@
 /**
  * Runs ClickHouse as a library (https://github.com/chdb-io/chdb-node) and follows its constraints. A session runs one
- * statement at a time and keeps the settings of each, so every statement gets its own session. Rows are inserted from files
- * only: an inline insert is cut off at a blank line, and the rest would run as SQL. docs/adr/0023-embedded-engine.md lists
- * all constraints.
+ * statement at a time and keeps the settings of each. Rows are inserted from files only: an inline insert is cut off at a
+ * blank line, and the rest would run as SQL. docs/adr/0023-embedded-engine.md lists all constraints.
  */
 import { randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
-import type { ChdbResult } from "chdb";
 import { onAbort } from "../../abort.ts";
 import { StoreError } from "../store-error.ts";
 import { engineConfiguration } from "./engine-config.ts";
 import { mostEmbeddedReads } from "./protocol.ts";
-
-type Library = typeof import("chdb");
-type Session = InstanceType<Library["Session"]>;
+import { type Library, quote, SessionPool, type SessionStatement, toStoreError } from "./session-pool.ts";
+import { StatementStopper } from "./statement-stopper.ts";
 
 export interface EngineOptions {
   readonly library: Library;
@@ -21,16 +18,17 @@ export interface EngineOptions {
   /** Written at each start. */
   readonly configurationFile: string;
   readonly memoryBytes: number;
+  /** Called when so many statements do not stop that only a new process can answer. */
+  stuck(): void;
 }
 
-export interface StatementRequest {
-  readonly text: string;
+export interface StatementRequest extends SessionStatement {
   /** Settings and parameters (`param_…`) that hold for this statement. */
   readonly settings: ReadonlyMap<string, string>;
   /** The format of returned rows. */
   readonly format: string;
-  /** Tenants' queries wait for each other. The server's own statements (inserts, health checks) never wait for them. */
-  readonly lane: "read" | "own";
+  /** Tenants' queries take turns elsewhere. The server's own statements never wait for them, and health checks for nothing. */
+  readonly lane: "read" | "own" | "check";
 }
 
 export interface Engine {
@@ -41,23 +39,10 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-/** libuv threads serve statements and files; together these must be fewer than UV_THREADPOOL_SIZE. */
-const maximumStatements = { read: mostEmbeddedReads, own: 6 };
-
-const settingName = /^[a-z][a-z0-9_]{0,100}$/;
-
-function quote(text: string): string {
-  return `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
-}
-
-function prelude(settings: ReadonlyMap<string, string>): string {
-  if (settings.size === 0) return "";
-  const assignments = [...settings].map(([name, value]) => {
-    if (!settingName.test(name)) throw new StoreError("The name of a setting is invalid.", { code: 115 });
-    return `${name} = ${quote(value)}`;
-  });
-  return `SET ${assignments.join(", ")}; `;
-}
+/** libuv threads serve statements and files; together with those that stop others, these are fewer than UV_THREADPOOL_SIZE. */
+const maximumStatements = { read: mostEmbeddedReads, own: 6, check: 1 };
+/** With this many that do not stop, the others have too few threads. */
+const mostStuckStatements = mostEmbeddedReads / 2;
 
 /** Limits concurrency; the others wait in the order of arrival. */
 function createTurns(limit: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
@@ -76,15 +61,6 @@ function createTurns(limit: number): <Result>(work: () => Promise<Result>) => Pr
   };
 }
 
-/** The library's errors have no code of their own; their text begins with ClickHouse's number if there is one. */
-function toStoreError(error: unknown): StoreError {
-  const text = error instanceof Error ? error.message : String(error);
-  const code = /Code: (?<code>\d+)/.exec(text)?.groups?.["code"];
-  return code === undefined
-    ? new StoreError("The embedded store failed.", { code: 1001 })
-    : new StoreError(text, { code: Number(code) });
-}
-
 /** @throws StoreError if the data directory cannot be opened, for example because another process uses it */
 export async function openEngine(options: EngineOptions): Promise<Engine> {
   const { library, dataDirectory, configurationFile, memoryBytes } = options;
@@ -99,61 +75,52 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     // Merges have a lower priority than inserts and queries.
     "--os_threads_nice_value_merge_mutate=5",
   ];
-  let first: Session;
+  let first: InstanceType<Library["Session"]>;
   try {
     // Stays open, because the engine lives as long as one session does.
     first = new library.Session(dataDirectory, { connectionArgs });
   } catch (error) {
     throw toStoreError(error);
   }
-  const takeTurn = { read: createTurns(maximumStatements.read), own: createTurns(maximumStatements.own) };
+  const sessions = new SessionPool(() => new library.Session(dataDirectory));
+  const takeTurn = {
+    read: createTurns(maximumStatements.read),
+    own: createTurns(maximumStatements.own),
+    check: createTurns(maximumStatements.check),
+  };
   const end = new AbortController();
-
-  const execute = async (session: Session, text: string, format: string): Promise<ChdbResult> => {
-    try {
-      return await session.queryAsync(text, { format });
-    } catch (error) {
-      throw toStoreError(error);
-    }
-  };
-  const kill = async (mark: string): Promise<void> => {
-    const session = new library.Session(dataDirectory);
-    try {
+  const stopper = new StatementStopper({
+    async stop(marks) {
       // SYNC would never return.
-      await execute(session, `KILL QUERY WHERE Settings['log_comment'] = ${quote(mark)} ASYNC`, "Null");
-    } finally {
-      session.close();
-    }
-  };
+      const text = `KILL QUERY WHERE Settings['log_comment'] IN (${marks.map(quote).join(", ")}) ASYNC`;
+      await sessions.run({ text, settings: new Map(), format: "Null" });
+    },
+    mostStuck: mostStuckStatements,
+    stuck: () => options.stuck(),
+  });
 
   const run = ({ text, settings, format, lane }: StatementRequest, signal: AbortSignal): Promise<Uint8Array> =>
     takeTurn[lane](async () => {
       const stop = AbortSignal.any([signal, end.signal]);
       if (stop.aborted) throw new StoreError("The statement was cancelled.", { code: 394 });
       const mark = randomUUID();
-      const session = new library.Session(dataDirectory);
-      // A statement that has just started may not be visible yet, so once is not enough.
-      let killing: NodeJS.Timeout | undefined;
-      using _listener = onAbort(stop, () => {
-        killing ??= setInterval(() => void kill(mark).catch(() => {}), 100);
-        void kill(mark).catch(() => {});
-      });
+      using _listener = onAbort(stop, () => stopper.stop(mark));
       try {
         const marked = new Map([...settings, ["log_comment", mark]]);
-        return (await execute(session, prelude(marked) + text, format)).bytes();
+        return (await sessions.run({ text, settings: marked, format })).bytes();
       } finally {
-        clearInterval(killing);
-        session.close();
+        stopper.ended(mark);
       }
     });
 
-  const version = new TextDecoder().decode((await execute(first, "SELECT version()", "TSVRaw")).bytes()).trim();
+  const versionResult = await sessions.run({ text: "SELECT version()", settings: new Map(), format: "TSVRaw" });
   return {
-    version,
+    version: new TextDecoder().decode(versionResult.bytes()).trim(),
     run,
     async close() {
       end.abort();
       await library.drainPending();
+      sessions.close();
       first.close();
       await library.drainPending();
     },

@@ -11,6 +11,7 @@ import { organizationParameterName } from "../statement.ts";
 import { StoreError } from "../store-error.ts";
 import type { Engine, StatementRequest } from "./engine.ts";
 import { EngineMemory } from "./engine-memory.ts";
+import { quote } from "./session-pool.ts";
 import { findSpoolFile, spoolFileParameter } from "./spool-file.ts";
 
 export interface HostOptions {
@@ -52,10 +53,6 @@ const interfaceSettings: ReadonlySet<string> = new Set([
   "wait_end_of_query",
 ]);
 
-function quote(text: string): string {
-  return `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
-}
-
 /** The part of an insert that reads columns, with the types of blocks, from a file. */
 function selectFromFile(table: TableName, columns: readonly string[], path: string): string {
   const known: Readonly<Record<string, { readonly type: { readonly wire: string } }>> = tables[table].columns;
@@ -95,7 +92,7 @@ async function answer(options: HostOptions, request: IncomingMessage, signal: Ab
   const url = new URL(request.url ?? "/", "http://localhost");
   const settings = new Map([...url.searchParams].filter(([name]) => !interfaceSettings.has(name)));
   if (url.pathname === "/ping") {
-    await options.engine.run({ text: "SELECT 1", settings: new Map(), format: "Null", lane: "own" }, signal);
+    await options.engine.run({ text: "SELECT 1", settings: new Map(), format: "Null", lane: "check" }, signal);
     return Buffer.from("Ok.\n");
   }
   const query = url.searchParams.get("query");

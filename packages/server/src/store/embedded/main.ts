@@ -23,22 +23,27 @@ async function loadLibrary(): Promise<typeof import("chdb") | undefined> {
   }
 }
 
+/** An orderly end waits for statements. The server kills this process; what was not inserted is in the journal. */
+const giveUp = (reason: string): void => send({ type: "unusable", reason });
+
 async function start(settings: EngineSettings): Promise<void> {
   const library = await loadLibrary();
   if (library === undefined) return;
   try {
     await mkdir(settings.dataDirectory, { recursive: true, mode: 0o700 });
-    engine = await openEngine({ library, configurationFile: `${settings.dataDirectory}.xml`, ...settings });
+    engine = await openEngine({
+      library,
+      configurationFile: `${settings.dataDirectory}.xml`,
+      ...settings,
+      stuck: () => giveUp("statements that were stopped do not end"),
+    });
     // We hold the data directory now. Files left in the spool were never acknowledged by the earlier process.
     await rm(settings.spoolDirectory, { recursive: true, force: true });
     await mkdir(settings.spoolDirectory, { recursive: true, mode: 0o700 });
     host = await startHost({
       engine,
       ...settings,
-      exhausted() {
-        // An orderly end waits for statements, which need memory. What was not acknowledged is in the journal.
-        process.kill(process.pid, "SIGKILL");
-      },
+      exhausted: () => giveUp("no memory is left for statements"),
     });
     send({ type: "ready", version: engine.version });
   } catch (error) {

@@ -18,4 +18,6 @@ export type FromEngine =
   | { readonly type: "ready"; readonly version: string }
   /** The package `chdb` is not installed, or not for this platform. */
   | { readonly type: "absent"; readonly reason: string }
-  | { readonly type: "failed"; readonly reason: string };
+  | { readonly type: "failed"; readonly reason: string }
+  /** Only a new process can answer. */
+  | { readonly type: "unusable"; readonly reason: string };
