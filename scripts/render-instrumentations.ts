@@ -28,6 +28,7 @@ const meanings: Readonly<Record<keyof typeof recognizedAttributes, string>> = {
   output_tokens: "output tokens",
   cache_read_tokens: "input tokens read from a cache",
   cache_write_tokens: "input tokens written to a cache",
+  cost: "cost, in the currency of the server's prices",
   error_type: "error",
   tool_name: "tool name",
   response_id: "response ID",

@@ -2,6 +2,7 @@
  * Renders docs/reference/metrics.md: all metrics that can be queried by name, and all series that are derived from
  * spans.
  */
+import { completeRates } from "../packages/server/src/pricing/model-price.ts";
 import { createMetricPresets, presetAliases } from "../packages/server/src/query/metrics/presets/metric-presets.ts";
 import type { MetricPreset } from "../packages/server/src/query/metrics/presets/preset.ts";
 import { checkCall } from "../packages/server/src/query/metrics/presets/preset-call.ts";
@@ -41,7 +42,7 @@ function renderPreset(preset: MetricPreset): string {
 
 export function renderMetricsDocument(): string {
   const { all } = createMetricPresets({
-    tokenPrices: { "gpt-example": { input: 2.5, output: 10, cacheRead: 1.25, cacheWrite: 2.5 } },
+    ratesOf: () => ({ "gpt-example": completeRates({ input: 2.5, output: 10, cacheRead: 1.25 }) }),
     configured: {},
   });
   const groups = Map.groupBy(all, ({ group }) => group);

@@ -22,7 +22,7 @@ import {
   dashboardStepSeconds,
   organizationId,
   presetForms,
-  tokenPrices,
+  ratesOf,
   type DashboardQuery,
 } from "./queries.ts";
 import { writeSpans } from "./spans.ts";
@@ -155,7 +155,7 @@ function pathOf({ hours: back, query }: DashboardQuery, endMs: number): string {
 }
 
 async function measurePresets(): Promise<void> {
-  const presets = createMetricPresets({ tokenPrices, configured: {} }).all.map(({ name }) => name);
+  const presets = createMetricPresets({ ratesOf, configured: {} }).all.map(({ name }) => name);
   const days = Number(given.days);
   for (const { aimMs, parameters, title } of presetForms) {
     const rows = [

@@ -1,10 +1,12 @@
 /** The benchmarked queries: those of typical dashboards, and the presets. */
+import { completeRates } from "../../packages/server/src/pricing/model-price.ts";
 
 export const organizationId = "org_bench";
-export const tokenPrices = {
-  "model-0": { input: 2, output: 10, cacheRead: 0.2, cacheWrite: 2.5 },
-  "model-1": { input: 1, output: 4, cacheRead: 1, cacheWrite: 1 },
+const rates = {
+  "model-0": completeRates({ input: 2, output: 10, cacheRead: 0.2, cacheWrite: 2.5 }),
+  "model-1": completeRates({ input: 1, output: 4 }),
 };
+export const ratesOf = () => rates;
 
 export interface DashboardQuery {
   readonly query: string;

@@ -9,10 +9,10 @@ import { createMetricPresets } from "../../packages/server/src/query/metrics/pre
 import { openTestStore } from "../../packages/server/test/store/test-store.ts";
 import { startTestHttp } from "../../packages/server/test/support/test-http.ts";
 import { testKey } from "../../packages/server/test/support/test-key.ts";
-import { organizationId, tokenPrices } from "./queries.ts";
+import { organizationId, ratesOf } from "./queries.ts";
 
 const { store, [Symbol.asyncDispose]: closeStore } = await openTestStore({ directory: process.argv[2]! });
-const presets = createMetricPresets({ tokenPrices, configured: {} });
+const presets = createMetricPresets({ ratesOf, configured: {} });
 const http = await startTestHttp({
   routes: [...metricsRoutes({ store, presets }), ...prometheusRoutes({ store, version: "0.0.0" })],
   checkKey: () => testKey({ organizationId }),

@@ -31,8 +31,7 @@ import { serveModels } from "./routing/model-folder.ts";
 import { exportRoutes } from "./query/export/routes.ts";
 import { logRoutes } from "./query/logs/routes.ts";
 import { lokiRoutes } from "./query/loki-api/loki-routes.ts";
-import { createCallCosts } from "./pricing/call-costs.ts";
-import { resolveTokenPrices } from "./pricing/token-prices.ts";
+import { openPricing } from "./pricing/pricing.ts";
 import { createMetricPresets } from "./query/metrics/presets/metric-presets.ts";
 import { metricsRoutes } from "./query/metrics/routes.ts";
 import { projectRoutes } from "./query/projects/routes.ts";
@@ -87,10 +86,10 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
     slowTraceMs: config.telemetry.slow_trace_ms,
     configured: config.telemetry.trace_presets,
   });
-  const { token_prices: prices, metric_presets: configured } = config.telemetry;
-  const tokenPrices = await resolveTokenPrices(prices);
-  const costs = createCallCosts(tokenPrices, config.telemetry.cost_in_answers);
-  const metricPresets = createMetricPresets({ tokenPrices, configured });
+  let engines = config.engines;
+  const pricing = await openPricing({ settings: config.telemetry, engines: () => engines, logger });
+  const { costs, ratesOf } = pricing;
+  const metricPresets = createMetricPresets({ ratesOf, configured: config.telemetry.metric_presets });
   const { check: checkKey } = closeAtEnd(createKeyCheck({ control, logger }));
   const clientLimits = createClientLimits(config.server, logger, sharing?.failedKeys);
   const { failedKeys } = clientLimits;
@@ -118,7 +117,6 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
   );
   const { registry } = models;
   const settingsOf = createProjectSettings(control);
-  let engines = config.engines;
   const callTelemetry = closeAtEnd(
     config.telemetry.enabled
       ? createCallTelemetry({
@@ -145,12 +143,15 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
     observe: observeCall,
     keepsContent: (scope) => callTelemetry.keepsContent(scope),
   };
-  const otlp = closeAtEnd(createOtlp({ store, settingsOf, logger, settings: config.otlp }));
+  const otlp = closeAtEnd(
+    createOtlp({ store, settingsOf, costs: pricing.reportedCosts, logger, settings: config.otlp }),
+  );
   const audio = closeAtEnd(
     await createAudioRoutes({
       registry,
       limiter,
       uploads: parts.uploads,
+      costs,
       observe: observeCall,
       logger,
       settings: () => ({ speech, transcription }),
@@ -223,7 +224,7 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
         }),
         ...catalogRoutes(registry),
         ...[logRoutes, projectRoutes, exportRoutes].flatMap((routes) => routes(store)),
-        ...traceRoutes({ store, tracePresets, tokenPrices }),
+        ...traceRoutes({ store, tracePresets, ratesOf }),
         ...metricsRoutes({ store, presets: metricPresets }),
         ...prometheusRoutes({ store, version, ruleGroups: (scope) => alerts.ruleGroups(scope) }),
         ...tempoRoutes({ store, version }),
@@ -268,6 +269,7 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
     grpcPort,
     firstStart: parts.firstStart,
     async reload(next) {
+      await pricing.prepareFor(next.engines);
       await models.reload(modelsOf(next));
       engines = next.engines;
       limiter.setDefaults(next.limits);

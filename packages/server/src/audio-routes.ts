@@ -9,6 +9,7 @@ import type { Route } from "./http/route.ts";
 import { clearSpoolDirectory } from "./http/spool.ts";
 import type { Limiter } from "./limits/limiter.ts";
 import type { Logger } from "./logger.ts";
+import type { CallCosts } from "./pricing/call-costs.ts";
 import type { Registry } from "./routing/registry.ts";
 import { createListVoices } from "./speech/list-voices.ts";
 import { speechRoutes } from "./speech/routes.ts";
@@ -22,6 +23,7 @@ export interface AudioParts {
   /** The folder of this process's uploads. */
   readonly uploads: string;
   readonly logger: Logger;
+  readonly costs: CallCosts;
   observe(call: FinishedCall): void;
   /** The current ones. */
   settings(): Pick<Config, "speech" | "transcription">;
@@ -33,13 +35,14 @@ export interface AudioRoutes {
 }
 
 export async function createAudioRoutes(parts: AudioParts): Promise<AudioRoutes> {
-  const { registry, limiter, uploads, observe, settings, logger } = parts;
+  const { registry, limiter, uploads, costs, observe, settings, logger } = parts;
   await clearSpoolDirectory(uploads);
   const { decoder_workers: workers, ffmpeg, max_upload_bytes: maxFileBytes } = settings().transcription;
   const decoders = new DecoderPool({ workers: workers ?? Math.max(4, 2 * availableParallelism()), logger });
   const speak = createSpeak({
     resolveModel: (scope, modelId) => registry.speech(modelId, scope.key),
     limiter,
+    costs,
     maxInputCharacters: () => settings().speech.max_input_characters,
     observe,
   });
@@ -54,6 +57,7 @@ export async function createAudioRoutes(parts: AudioParts): Promise<AudioRoutes>
   const transcribe = createTranscribe({
     resolveModel: (scope, modelId) => registry.transcription(modelId, scope.key),
     limiter,
+    costs,
     decoders,
     ffmpeg: new FfmpegDecoder({ program: ffmpeg, searchPath: programPath(), directory: uploads }),
     maxAudioSeconds: () => settings().transcription.max_audio_seconds,

@@ -5,6 +5,7 @@ import type { Attempt } from "./engines/engine.ts";
 import type { AppError, ErrorCode } from "./errors.ts";
 import type { GuardReport } from "./guardrails/chat-guard.ts";
 import type { Caller } from "./http/caller.ts";
+import type { CallCost } from "./pricing/call-costs.ts";
 
 /** When a call started, by the calendar and by the clock that measures durations. */
 export interface CallStart {
@@ -24,6 +25,8 @@ interface CallResult extends Caller {
   /** Whether it failed before it reached a model: it was malformed, or model access or limits did not allow it. */
   readonly refused: boolean;
   readonly attempts: readonly Attempt[];
+  /** Of all attempts together; undefined if it is not known. */
+  readonly cost: CallCost | undefined;
 }
 
 export interface AnsweredToolCall {
@@ -52,8 +55,8 @@ export interface FinishedChat extends CallResult {
   readonly request: ChatRequest;
   readonly firstChunkMs: number | undefined;
   readonly usage: ChatUsage | undefined;
-  /** In the currency of the prices; undefined if the usage is not known or the model has no price. */
-  readonly cost: number | undefined;
+  /** Whether a part of the usage is an estimate, because the engine did not report it. */
+  readonly isUsageEstimated: boolean;
   /** Undefined if the call was refused. */
   readonly answer: RecordedAnswer | undefined;
   /** Undefined if no guardrail applies to the call. */
@@ -95,8 +98,6 @@ export interface FinishedEmbeddings extends CallResult {
   readonly dimensions: number | undefined;
   /** Undefined if the engine reports none. */
   readonly tokens: number | undefined;
-  /** As for chats. */
-  readonly cost: number | undefined;
 }
 
 export type FinishedCall = FinishedChat | FinishedSpeech | FinishedTranscription | FinishedEmbeddings;

@@ -267,11 +267,17 @@ export interface ChatCompletion {
       cached_tokens?: number;
       /** Tokens written to the engine's prompt cache. */
       cache_write_tokens?: number;
+      /** Of those written: tokens that the cache keeps for an hour. */
+      cache_write_1h_tokens?: number;
+      /** Audio tokens. */
+      audio_tokens?: number;
     } | null;
     /** Breakdown of the completion tokens. */
     completion_tokens_details?: {
       /** Tokens used for reasoning. */
       reasoning_tokens?: number;
+      /** Audio tokens. */
+      audio_tokens?: number;
     } | null;
     /** What the call cost, in the currency of the server's prices; absent if it is not known. */
     cost?: number;
@@ -370,11 +376,17 @@ export interface ChatCompletionChunk {
       cached_tokens?: number;
       /** Tokens written to the engine's prompt cache. */
       cache_write_tokens?: number;
+      /** Of those written: tokens that the cache keeps for an hour. */
+      cache_write_1h_tokens?: number;
+      /** Audio tokens. */
+      audio_tokens?: number;
     } | null;
     /** Breakdown of the completion tokens. */
     completion_tokens_details?: {
       /** Tokens used for reasoning. */
       reasoning_tokens?: number;
+      /** Audio tokens. */
+      audio_tokens?: number;
     } | null;
     /** What the call cost, in the currency of the server's prices; absent if it is not known. */
     cost?: number;
@@ -516,6 +528,47 @@ export interface TranscriptionText {
     /** Log probability of the word. */
     logprob: number;
   }[] | null;
+  /** What was used, and what it cost; absent if the cost is not known. */
+  usage?: {
+    /** The recording's length is charged for. */
+    type: "duration";
+    /** Length of the recording in seconds. */
+    seconds: number;
+    /** What the call cost, in the currency of the server's prices; absent if it is not known. */
+    cost?: number;
+    /** Parts of the cost. */
+    cost_details?: {
+      /** Cost of the prompt. */
+      upstream_inference_prompt_cost?: number;
+      /** Cost of what was generated. */
+      upstream_inference_completions_cost?: number;
+    } | null;
+  } | {
+    /** Tokens are charged for. */
+    type: "tokens";
+    /** Tokens of the recording and the prompt. */
+    input_tokens: number;
+    /** Tokens of the text. */
+    output_tokens: number;
+    /** All tokens. */
+    total_tokens: number;
+    /** Parts of the input. */
+    input_token_details: {
+      /** Tokens of the recording. */
+      audio_tokens: number;
+      /** Tokens of the prompt. */
+      text_tokens: number;
+    };
+    /** What the call cost, in the currency of the server's prices; absent if it is not known. */
+    cost?: number;
+    /** Parts of the cost. */
+    cost_details?: {
+      /** Cost of the prompt. */
+      upstream_inference_prompt_cost?: number;
+      /** Cost of what was generated. */
+      upstream_inference_completions_cost?: number;
+    } | null;
+  };
 }
 
 /** A transcription with times. */
@@ -562,6 +615,47 @@ export interface TranscriptionVerbose {
   }[];
   /** The speakers, each once; absent if the model does not identify speakers. */
   speakers?: string[];
+  /** What was used, and what it cost; absent if the cost is not known. */
+  usage?: {
+    /** The recording's length is charged for. */
+    type: "duration";
+    /** Length of the recording in seconds. */
+    seconds: number;
+    /** What the call cost, in the currency of the server's prices; absent if it is not known. */
+    cost?: number;
+    /** Parts of the cost. */
+    cost_details?: {
+      /** Cost of the prompt. */
+      upstream_inference_prompt_cost?: number;
+      /** Cost of what was generated. */
+      upstream_inference_completions_cost?: number;
+    } | null;
+  } | {
+    /** Tokens are charged for. */
+    type: "tokens";
+    /** Tokens of the recording and the prompt. */
+    input_tokens: number;
+    /** Tokens of the text. */
+    output_tokens: number;
+    /** All tokens. */
+    total_tokens: number;
+    /** Parts of the input. */
+    input_token_details: {
+      /** Tokens of the recording. */
+      audio_tokens: number;
+      /** Tokens of the prompt. */
+      text_tokens: number;
+    };
+    /** What the call cost, in the currency of the server's prices; absent if it is not known. */
+    cost?: number;
+    /** Parts of the cost. */
+    cost_details?: {
+      /** Cost of the prompt. */
+      upstream_inference_prompt_cost?: number;
+      /** Cost of what was generated. */
+      upstream_inference_completions_cost?: number;
+    } | null;
+  };
 }
 
 /** An event of a streamed transcription. */
@@ -630,6 +724,47 @@ export type TranscriptionStreamEvent = {
     /** Log probability of the word. */
     logprob: number;
   }[] | null;
+  /** What was used, and what it cost; absent if the cost is not known. */
+  usage?: {
+    /** The recording's length is charged for. */
+    type: "duration";
+    /** Length of the recording in seconds. */
+    seconds: number;
+    /** What the call cost, in the currency of the server's prices; absent if it is not known. */
+    cost?: number;
+    /** Parts of the cost. */
+    cost_details?: {
+      /** Cost of the prompt. */
+      upstream_inference_prompt_cost?: number;
+      /** Cost of what was generated. */
+      upstream_inference_completions_cost?: number;
+    } | null;
+  } | {
+    /** Tokens are charged for. */
+    type: "tokens";
+    /** Tokens of the recording and the prompt. */
+    input_tokens: number;
+    /** Tokens of the text. */
+    output_tokens: number;
+    /** All tokens. */
+    total_tokens: number;
+    /** Parts of the input. */
+    input_token_details: {
+      /** Tokens of the recording. */
+      audio_tokens: number;
+      /** Tokens of the prompt. */
+      text_tokens: number;
+    };
+    /** What the call cost, in the currency of the server's prices; absent if it is not known. */
+    cost?: number;
+    /** Parts of the cost. */
+    cost_details?: {
+      /** Cost of the prompt. */
+      upstream_inference_prompt_cost?: number;
+      /** Cost of what was generated. */
+      upstream_inference_completions_cost?: number;
+    } | null;
+  };
 };
 
 /** A text and how to speak it. */

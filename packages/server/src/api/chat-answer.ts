@@ -21,6 +21,8 @@ const usage = Type.Object(
             {
               cached_tokens: Type.Optional(count("Tokens read from the engine's prompt cache.")),
               cache_write_tokens: Type.Optional(count("Tokens written to the engine's prompt cache.")),
+              cache_write_1h_tokens: Type.Optional(count("Of those written: tokens that the cache keeps for an hour.")),
+              audio_tokens: Type.Optional(count("Audio tokens.")),
             },
             { additionalProperties: true },
           ),
@@ -33,7 +35,10 @@ const usage = Type.Object(
       Type.Union(
         [
           Type.Object(
-            { reasoning_tokens: Type.Optional(count("Tokens used for reasoning.")) },
+            {
+              reasoning_tokens: Type.Optional(count("Tokens used for reasoning.")),
+              audio_tokens: Type.Optional(count("Audio tokens.")),
+            },
             { additionalProperties: true },
           ),
           Type.Null(),

@@ -1,5 +1,6 @@
 /** The transcription operation and its responses, batch and streamed. */
-import { Type } from "typebox";
+import { Type, type Static } from "typebox";
+import { costMembers } from "./cost-members.ts";
 import { operation } from "./operation.ts";
 import { schema, type TypeOf } from "./schema.ts";
 import { TranscriptionRequest } from "./transcription-request.ts";
@@ -40,11 +41,49 @@ const TranscriptionSegment = Type.Object(
   { description: "A segment of speech." },
 );
 
+const usage = {
+  usage: Type.Optional(
+    Type.Union(
+      [
+        Type.Object(
+          {
+            type: Type.Literal("duration", { description: "The recording's length is charged for." }),
+            seconds: seconds("Length of the recording in seconds."),
+            ...costMembers,
+          },
+          { description: "Usage by length." },
+        ),
+        Type.Object(
+          {
+            type: Type.Literal("tokens", { description: "Tokens are charged for." }),
+            input_tokens: Type.Integer({ minimum: 0, description: "Tokens of the recording and the prompt." }),
+            output_tokens: Type.Integer({ minimum: 0, description: "Tokens of the text." }),
+            total_tokens: Type.Integer({ minimum: 0, description: "All tokens." }),
+            input_token_details: Type.Object(
+              {
+                audio_tokens: Type.Integer({ minimum: 0, description: "Tokens of the recording." }),
+                text_tokens: Type.Integer({ minimum: 0, description: "Tokens of the prompt." }),
+              },
+              { description: "Parts of the input." },
+            ),
+            ...costMembers,
+          },
+          { description: "Usage by tokens." },
+        ),
+      ],
+      { description: "What was used, and what it cost; absent if the cost is not known." },
+    ),
+  ),
+};
+const usageObject = Type.Object(usage);
+export type TranscriptionUsageMembers = Static<typeof usageObject>;
+
 export const TranscriptionText = schema(
   Type.Object(
     {
       text: Type.Union([Type.String(), Type.Null()], { description: "The text; null if nothing was said." }),
       logprobs: Type.Optional(logprobs("The words with their log probabilities, if `include` requests them.")),
+      ...usage,
     },
     { description: "A transcription as text only." },
   ),
@@ -67,6 +106,7 @@ export const TranscriptionVerbose = schema(
           description: "The speakers, each once; absent if the model does not identify speakers.",
         }),
       ),
+      ...usage,
     },
     { description: "A transcription with times." },
   ),
@@ -103,6 +143,7 @@ export const TranscriptionStreamEvent = schema(
           type: Type.Literal("transcript.text.done", { description: "Always `transcript.text.done`." }),
           text: Type.String({ description: "The complete text; empty if nothing was said." }),
           logprobs: logprobs("The words with their log probabilities if `include` requests them; otherwise null."),
+          ...usage,
         },
         { description: "The last event: the transcription is complete." },
       ),

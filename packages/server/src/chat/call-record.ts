@@ -13,6 +13,7 @@ import type { CallCost, CallCosts } from "../pricing/call-costs.ts";
 import type { Scope } from "../tenant.ts";
 import { AnswerRecord } from "./answer-record.ts";
 import type { ChunkObserver } from "./chunks.ts";
+import { UsageRecord } from "./usage-record.ts";
 
 type ChatCallInput = Pick<RouteInput<ChatRequest>, "body" | CallerFields | "note">;
 
@@ -45,6 +46,7 @@ export function refusedChat(input: ChatCallInput, start: CallStart, error: AppEr
     refused: true,
     firstChunkMs: undefined,
     usage: undefined,
+    isUsageEstimated: false,
     cost: undefined,
     answer: undefined,
     attempts: [],
@@ -69,30 +71,35 @@ export class CallRecord implements ChunkObserver {
   readonly #startMs = performance.now();
   readonly #context: CallContext;
   readonly #answer: AnswerRecord;
-  #chunks = 0;
+  readonly #usage: UsageRecord;
   #firstChunkMs: number | undefined;
-  #usage: ChatUsage | undefined;
-  #cost: CallCost | undefined;
   #ended = false;
 
   constructor(context: CallContext) {
     this.#context = context;
     this.request = context.request;
     this.#answer = new AnswerRecord(context.parts.keepsContent(context.input.scope));
+    this.#usage = new UsageRecord({
+      costs: context.parts.costs,
+      requestedModel: context.request.model,
+      promptTokens: context.promptTokens,
+      attempts: this.attempts,
+    });
   }
 
   onChunk(chunk: ChatCompletionChunk): void {
-    this.#chunks += 1;
+    this.#usage.addChunk(chunk);
     this.#firstChunkMs ??= performance.now() - this.#startMs;
     this.#answer.addChunk(chunk);
   }
 
   /** A chunk that guardrails have not released. */
   onWithheld(): void {
-    this.#chunks += 1;
+    this.#usage.addWithheld();
   }
 
   onCompletion(completion: ChatCompletion): void {
+    this.#usage.addCompletion(completion);
     this.#answer.addCompletion(completion);
   }
 
@@ -101,13 +108,23 @@ export class CallRecord implements ChunkObserver {
     this.#answer.model = modelId;
   }
 
-  onUsage(usage: ChatUsage): void {
-    this.#usage = usage;
+  onUsage(usage: ChatUsage, isFinal: boolean): void {
+    this.#usage.setUsage(usage, isFinal);
   }
 
-  /** What the answer tells of the cost, once the call has ended; undefined if it is not known or not to be told. */
+  onUnused(usage: ChatUsage): void {
+    this.#usage.addUnused(usage);
+  }
+
+  /** The usage of an answer that failed. @param isRetried whether another attempt may follow */
+  onFailedUsage(usage: ChatUsage, isRetried: boolean): void {
+    if (isRetried) this.#usage.addUnused(usage);
+    else this.#usage.setUsage(usage, true);
+  }
+
+  /** What the answer tells of the cost once its usage is known; undefined if it is not known or not to be told. */
   get toldCost(): CallCost | undefined {
-    return this.#context.parts.costs.areTold ? this.#cost : undefined;
+    return this.#context.parts.costs.areTold ? this.#usage.cost : undefined;
   }
 
   /** @param error what ended the call; absent on success */
@@ -116,17 +133,19 @@ export class CallRecord implements ChunkObserver {
     this.#ended = true;
     const { admission, guard, input, parts } = this.#context;
     const { request } = this;
-    this.#cost = this.#usage === undefined ? undefined : this.#costOf(this.#usage);
-    admission.settle({ tokens: this.#usage?.total_tokens ?? this.#estimatedUse(error) });
+    const { usage, isEstimated, cost } = this.#usage.end(error);
+    admission.settle({ tokens: this.#usage.tokensToSettle(error) });
     input.note({
       model: request.model,
       stream: request.stream === true,
       engine: this.attempts.at(-1)?.engine,
       attempts: this.attempts.length,
       first_chunk_ms: this.#firstChunkMs === undefined ? undefined : Math.round(this.#firstChunkMs * 10) / 10,
-      prompt_tokens: this.#usage?.prompt_tokens,
-      completion_tokens: this.#usage?.completion_tokens,
-      cost: this.#cost?.total,
+      prompt_tokens: usage?.prompt_tokens,
+      completion_tokens: usage?.completion_tokens,
+      usage_estimated: isEstimated ? true : undefined,
+      cost: cost?.total,
+      price: cost?.source,
     });
     parts.observe({
       // What is sent to the model may lack it, if it is translated.
@@ -141,24 +160,11 @@ export class CallRecord implements ChunkObserver {
       answer: this.#answer,
       durationMs: performance.now() - this.#startMs,
       firstChunkMs: this.#firstChunkMs,
-      usage: this.#usage,
-      cost: this.#cost?.total,
+      usage,
+      isUsageEstimated: isEstimated,
+      cost,
       attempts: this.attempts,
       guard,
     });
-  }
-
-  #costOf(usage: ChatUsage): CallCost | undefined {
-    const { prompt_tokens: inputTokens, completion_tokens: outputTokens, prompt_tokens_details: details } = usage;
-    const cacheReadTokens = details?.cached_tokens ?? 0;
-    const cacheWriteTokens = details?.cache_write_tokens ?? 0;
-    // A fallback may have answered, which has its own price.
-    const models = [this.#answer.model, this.request.model];
-    return this.#context.parts.costs.of(models, { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens });
-  }
-
-  /** Used if the engine reported no usage: one token per chunk, and nothing for a call that failed before its first chunk. */
-  #estimatedUse(error: AppError | undefined): number {
-    return error === undefined || this.#chunks > 0 ? this.#context.promptTokens + this.#chunks : 0;
   }
 }

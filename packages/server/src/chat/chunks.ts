@@ -8,7 +8,8 @@ import type { ChatCompletionChunk, ChatUsage } from "../api/chat-answer.ts";
 export interface ChunkObserver {
   /** Called for each chunk with content, not for the usage chunk. */
   onChunk(chunk: ChatCompletionChunk): void;
-  onUsage(usage: ChatUsage): void;
+  /** @param isFinal false if more of the answer follows */
+  onUsage(usage: ChatUsage, isFinal: boolean): void;
 }
 
 export interface FrameOptions {
@@ -20,10 +21,15 @@ export interface FrameOptions {
 
 /** @returns whether the chunk says more than the usage */
 export function observeChunk(chunk: ChatCompletionChunk, observer: ChunkObserver): boolean {
-  if (chunk.usage != null) observer.onUsage(chunk.usage);
+  if (chunk.usage != null) observer.onUsage(chunk.usage, isLast(chunk));
   if (chunk.choices.length === 0 && chunk.usage != null) return false;
   observer.onChunk(chunk);
   return true;
+}
+
+/** Whether nothing of the answer follows. */
+function isLast({ choices }: ChatCompletionChunk): boolean {
+  return choices.every(({ finish_reason: reason }) => reason !== null);
 }
 
 /** The members that all chunks of a stream share, taken from the first. */
@@ -41,7 +47,7 @@ export async function* toFrames(
     head ??= { id: chunk.id, created: chunk.created, model: chunk.model };
     if (chunk.usage != null) {
       usage = chunk.usage;
-      observer.onUsage(usage);
+      observer.onUsage(usage, isLast(chunk));
     }
     // Engines report usage in a separate chunk, in the last one or in every one; the client gets one chunk at the end.
     if (chunk.choices.length === 0 && chunk.usage != null) continue;

@@ -32,7 +32,7 @@ export function createChat(parts: ChatParts): Chat {
       guard === undefined
         ? { request: received, changes: receivedChanges }
         : await guardPrompt(guard, { request: received, changes: receivedChanges }, { signal: input.signal, record });
-    const call = new PreparedCall({ request, changes }, input, record.attempts);
+    const call = new PreparedCall({ request, changes }, input, record);
     const headers = admission.headers();
     if (request.stream !== true) {
       const completion = await complete(model, call, { record, guard });
@@ -70,7 +70,7 @@ export async function complete(
 ): Promise<ChatCompletion> {
   try {
     const answer = await model.complete(call);
-    if (answer.usage !== undefined) record.onUsage(answer.usage);
+    if (answer.usage !== undefined) record.onUsage(answer.usage, true);
     const completion = guard === undefined ? answer : ((await guard.completion(answer, call.signal)) ?? answer);
     record.onCompletion(completion);
     record.end();

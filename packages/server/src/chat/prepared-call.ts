@@ -1,8 +1,15 @@
 /** One prepared chat call on its way to a model. */
+import type { ChatUsage } from "../api/chat-answer.ts";
 import type { ChatRequest } from "../api/chat-request.ts";
 import type { AbortSource } from "../cancellation.ts";
 import type { Attempt, ChatCall } from "../engines/engine.ts";
 import type { RouteInput } from "../http/route.ts";
+
+/** Learns what becomes of a call. */
+export interface CallObserver {
+  readonly attempts: Attempt[];
+  onUnused(usage: ChatUsage): void;
+}
 
 export class PreparedCall implements ChatCall {
   readonly request: ChatRequest;
@@ -13,13 +20,12 @@ export class PreparedCall implements ChatCall {
   readonly cancellation: AbortSource;
   readonly restoreTexts: ChatCall["restoreTexts"];
   readonly #input: Pick<RouteInput<ChatRequest>, "signal">;
-  readonly #attempts: Attempt[];
+  readonly #observer: CallObserver;
 
-  /** @param attempts where the attempts are collected */
   constructor(
     { request, changes }: Pick<ChatCall, "request" | "changes">,
     input: Pick<RouteInput<ChatRequest>, "bytes" | "texts" | "requestId" | "scope" | "cancellation" | "signal">,
-    attempts: Attempt[],
+    observer: CallObserver,
   ) {
     this.request = request;
     this.changes = changes;
@@ -30,7 +36,7 @@ export class PreparedCall implements ChatCall {
     const { texts } = input;
     this.restoreTexts = texts === undefined ? undefined : () => texts.restore();
     this.#input = input;
-    this.#attempts = attempts;
+    this.#observer = observer;
   }
 
   get signal(): AbortSignal {
@@ -38,6 +44,10 @@ export class PreparedCall implements ChatCall {
   }
 
   onAttempt(attempt: Attempt): void {
-    this.#attempts.push(attempt);
+    this.#observer.attempts.push(attempt);
+  }
+
+  onUnused(usage: ChatUsage): void {
+    this.#observer.onUnused(usage);
   }
 }

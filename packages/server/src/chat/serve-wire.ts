@@ -125,7 +125,8 @@ async function serveGuarded<Request extends WireRequest>(
   const modelChunks = model.stream(call);
   const options = { signal, choiceCount: 1, onWithheld: () => record.onWithheld() };
   const chunks = observed(guard.stream(modelChunks, options) ?? modelChunks, { wire: format.wire, record, tell });
-  return { kind: "events", events: reportEnd(format.fromChunks(chunks, body), (error) => record.end(error)) };
+  const events = pricedEvents(format.fromChunks(chunks, body), format, record);
+  return { kind: "events", events: reportEnd(events, (error) => record.end(error)) };
 }
 
 /** One call without guardrails: each target gets it in the wire that it speaks. */
@@ -153,7 +154,7 @@ class RoutedWireCall<Request extends WireRequest> {
         return { completion: format.readAnswer(answer), answer, engine };
       });
       const completion = { ...value.completion, model: modelId };
-      if (completion.usage !== undefined) record.onUsage(completion.usage);
+      if (completion.usage !== undefined) record.onUsage(completion.usage, true);
       record.onCompletion(completion);
       record.end();
       onTarget?.({ engine: value.engine, isNative: value.answer !== undefined });
@@ -175,12 +176,12 @@ class RoutedWireCall<Request extends WireRequest> {
       const chunks = later(async () => target.stream(await this.#chatCall()));
       return format.fromChunks(observed(chunks, { wire: format.wire, record, tell }), input.body);
     });
-    return reportEnd(named(items, format, record), (error) => record.end(error));
+    return reportEnd(pricedEvents(named(items, format, record), format, record), (error) => record.end(error));
   }
 
   get #routedCall(): PreparedCall {
     const { input, record } = this.#routed;
-    return new PreparedCall({ request: record.request, changes: {} }, input, record.attempts);
+    return new PreparedCall({ request: record.request, changes: {} }, input, record);
   }
 
   /** The target's own way; undefined if it needs a translation. @throws AppError if the call cannot be translated */
@@ -211,7 +212,7 @@ class RoutedWireCall<Request extends WireRequest> {
 /** The chat call of a translated request: its bytes are written anew. */
 async function chatCall(request: ChatRequest, input: WireInput<unknown>, record: CallRecord): Promise<ChatCall> {
   const bytes = await encodeJson(request);
-  return new PreparedCall({ request, changes: {} }, { ...input, bytes }, record.attempts);
+  return new PreparedCall({ request, changes: {} }, { ...input, bytes }, record);
 }
 
 /** Prefixes by which clients recognize the IDs of a wire. */
@@ -250,6 +251,15 @@ async function* named<Request extends WireRequest>(
   }
 }
 
+/** Tells the cost with the usage of the whole answer. */
+async function* pricedEvents<Request extends WireRequest>(
+  events: AsyncIterable<WireEvent>,
+  format: WireFormat<Request>,
+  record: CallRecord,
+): AsyncGenerator<WireEvent, void, undefined> {
+  for await (const event of events) yield format.hasFinalUsage(event) ? format.withCost(event, record.toldCost) : event;
+}
+
 /** Passes an upstream's events on. @throws AppError for a stream that is cut off or tells a failure */
 async function* readEvents<Request extends WireRequest>(
   events: AsyncIterable<WireEvent>,
@@ -263,7 +273,11 @@ async function* readEvents<Request extends WireRequest>(
   let isFirst = true;
   for await (const event of events) {
     const error = format.errorIn(event);
-    if (error !== undefined) throw error;
+    if (error !== undefined) {
+      const usage = read(event)?.usage;
+      if (usage != null) record.onFailedUsage(usage, isFirst);
+      throw error;
+    }
     if (isFirst) tell();
     isFirst = false;
     const chunk = read(event);

@@ -4,6 +4,7 @@ import type { ChatRequest } from "../api/chat-request.ts";
 import type { ChatWire, WireEvent } from "../engines/wire.ts";
 import type { AppError } from "../errors.ts";
 import type { JsonObject } from "../json-object.ts";
+import type { CallCost } from "../pricing/call-costs.ts";
 
 /** What every wire's request has. */
 export interface WireRequest {
@@ -31,6 +32,10 @@ export interface WireFormat<Request extends WireRequest> {
   createReader(): (event: WireEvent) => ChatCompletionChunk | undefined;
   /** The event with the model's ID as clients know it, if it names the model. */
   withModel(event: WireEvent, modelId: string): WireEvent;
+  /** Whether the event tells the usage of the whole answer. */
+  hasFinalUsage(event: WireEvent): boolean;
+  /** The same event with the cost in its usage, if it is known. */
+  withCost(event: WireEvent, cost: CallCost | undefined): WireEvent;
   /** Whether a stream is complete with this event. */
   isLast(event: WireEvent): boolean;
   /** The failure that an event tells. */

@@ -8,6 +8,8 @@ import { callerOf, type CallerFields } from "../http/caller.ts";
 import type { RouteInput, RouteResponse } from "../http/route.ts";
 import type { Limiter } from "../limits/limiter.ts";
 import { costHeaders, type CallCost, type CallCosts } from "../pricing/call-costs.ts";
+import { lastModel } from "../pricing/priced-model.ts";
+import { noTokens } from "../pricing/token-usage.ts";
 import type { RoutedEmbeddings } from "../routing/route-embeddings.ts";
 import type { Scope } from "../tenant.ts";
 import { prepareEmbeddings } from "./prepare.ts";
@@ -62,11 +64,13 @@ export function createEmbed(parts: EmbeddingParts): Embed {
       const { vectors, modelId, ...answer } = await model.embed({ ...call, onAttempt });
       tokens = answer.tokens;
       const used = tokens ?? estimatedTokens;
-      if (tokens !== undefined) cost = costOf(tokens, [modelId, body.model], parts.costs);
+      if (tokens !== undefined) {
+        cost = parts.costs.of(lastModel(attempts, body.model), { tokens: { ...noTokens, inputTokens: tokens } });
+      }
       const toldCost = parts.costs.areTold ? cost : undefined;
       const facts = { model: modelId, tokens: used, format: body.encoding_format, cost: toldCost };
       const text = await writeEmbeddings(vectors, facts);
-      finish({ inputs: inputs.length, tokens, cost: cost?.total, refused: false });
+      finish({ inputs: inputs.length, tokens, cost, refused: false });
       admission.settle({ tokens: used });
       return {
         kind: "text",
@@ -76,7 +80,7 @@ export function createEmbed(parts: EmbeddingParts): Embed {
       };
     } catch (thrown) {
       admission.settle({ tokens: 0 });
-      finish({ inputs: inputs.length, tokens, cost: cost?.total, refused: false }, toAppError(thrown));
+      finish({ inputs: inputs.length, tokens, cost, refused: false }, toAppError(thrown));
       throw thrown;
     } finally {
       input.note({
@@ -86,13 +90,10 @@ export function createEmbed(parts: EmbeddingParts): Embed {
         attempts: attempts.length,
         prompt_tokens: tokens,
         cost: cost?.total,
+        price: cost?.source,
       });
     }
   };
-}
-
-function costOf(inputTokens: number, models: readonly string[], costs: CallCosts): CallCost | undefined {
-  return costs.of(models, { inputTokens, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 });
 }
 
 /** Prepares the request, resolves its model, then applies the limits. */

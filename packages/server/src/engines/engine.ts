@@ -2,7 +2,7 @@
  * Defines the interfaces between engines and the rest of the server. Each folder next to this file implements `Engine`.
  * Routing wraps models in a model, so callers see no difference.
  */
-import type { ChatCompletion, ChatCompletionChunk } from "../api/chat-answer.ts";
+import type { ChatCompletion, ChatCompletionChunk, ChatUsage } from "../api/chat-answer.ts";
 import type { ChatRequest } from "../api/chat-request.ts";
 import type { Capability } from "../api/models.ts";
 import type { AbortSource } from "../cancellation.ts";
@@ -33,6 +33,8 @@ export interface ChatCall {
   readonly restoreTexts?: (() => Promise<void>) | undefined;
   /** Called for every attempt at a target, for the log line, the metrics and the traces. */
   onAttempt?(attempt: Attempt): void;
+  /** Called with the usage of an answer, or of one of its choices, that fails or is not used: vendors charge for it. */
+  onUnused?(usage: ChatUsage): void;
 }
 
 /** One try at one target of a route. */
@@ -170,6 +172,14 @@ export interface TranscriptionCall {
   /** As in `ChatCall`. */
   readonly fairnessKey?: string | undefined;
   onAttempt?(attempt: Attempt): void;
+  /** Called with what the engine says that it charges for, if it says so. */
+  onUsage?(usage: TranscriptionUsage): void;
+}
+
+/** Either the tokens or the length of the recording. */
+export interface TranscriptionUsage {
+  readonly seconds?: number | undefined;
+  readonly tokens?: { readonly input: number; readonly audioInput: number; readonly output: number } | undefined;
 }
 
 export interface TranscribedWord {

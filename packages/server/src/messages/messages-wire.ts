@@ -5,6 +5,7 @@ import type { WireEvent } from "../engines/wire.ts";
 import { embeddedError } from "../engines/upstream-http/upstream-error.ts";
 import { AppError } from "../errors.ts";
 import { isObject, parseObject } from "../json-object.ts";
+import { pricedAnswer } from "../pricing/call-costs.ts";
 import { describeRequest } from "./describe-request.ts";
 import { fromChunks } from "./from-chunks.ts";
 import { fromCompletion } from "./from-completion.ts";
@@ -22,6 +23,11 @@ export const messagesWire: WireFormat<MessageRequest> = {
   readAnswer,
   createReader,
   withModel,
+  hasFinalUsage: (event) => isOfType(event, "message_delta"),
+  withCost(event, cost) {
+    const delta = cost === undefined ? undefined : parseObject(event.data);
+    return delta === undefined ? event : { name: event.name, data: JSON.stringify(pricedAnswer(delta, cost)) };
+  },
   isLast: ({ name, data }) => isOfType({ name, data }, "message_stop"),
   errorIn({ name, data }) {
     if (!isOfType({ name, data }, "error")) return undefined;

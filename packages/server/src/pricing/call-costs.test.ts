@@ -1,8 +1,21 @@
 /** Costs are whole billionths, and their parts are exactly the whole. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { assert as check, double, integer, property, record } from "fast-check";
-import { costHeaders, createCallCosts } from "./call-costs.ts";
+import { array, assert as check, double, integer, property, record } from "fast-check";
+import { costHeaders, createCallCosts, sumOfCosts, type CallCost } from "./call-costs.ts";
+import { completeRates, type ModelPrice } from "./model-price.ts";
+import { noTokens } from "./token-usage.ts";
+
+const priceOf = (rates: Parameters<typeof completeRates>[0]): ModelPrice => ({
+  tokens: [{ above: 0, ...completeRates(rates) }],
+  characters: undefined,
+  audioMinute: undefined,
+  leastSeconds: 0,
+  request: undefined,
+  webSearches: undefined,
+});
+const call = { engine: "gpu", model: "m", modelId: "m" };
+const billionths = (value: number): bigint => BigInt(Math.round(value * 1e9));
 
 describe("the cost of a call", () => {
   const count = integer({ min: 0, max: 10_000_000 });
@@ -12,10 +25,10 @@ describe("the cost of a call", () => {
 
   test("is the sum of its parts, to the last billionth, and the header says the same", () => {
     check(
-      property(usages, prices, (usage, price) => {
-        const cost = createCallCosts({ m: price }, true).of(["m"], usage);
+      property(usages, prices, (tokens, rates) => {
+        const costs = createCallCosts({ ofCall: () => ({ price: priceOf(rates), source: "configured m" }) }, true);
+        const cost = costs.of(call, { tokens: { ...noTokens, ...tokens } });
         assert.ok(cost !== undefined);
-        const billionths = (value: number): bigint => BigInt(Math.round(value * 1e9));
         assert.equal(billionths(cost.total), billionths(cost.input) + billionths(cost.output));
         const header = costHeaders(cost)["x-cost"] ?? "";
         assert.match(header, /^\d+(\.\d*[1-9])?$/);
@@ -24,15 +37,29 @@ describe("the cost of a call", () => {
     );
   });
 
-  test("is that of the first model with a price, and of own names only", () => {
-    const usage = { inputTokens: 1_000_000, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
-    const costs = createCallCosts({ dear: { input: 2, output: 2, cacheRead: 2, cacheWrite: 2 } }, true);
-    assert.equal(costs.of([undefined, "unknown", "dear"], usage)?.total, 2);
-    assert.equal(costs.of(["toString", "__proto__"], usage), undefined);
+  test("of several attempts is the sum of theirs, to the last billionth", () => {
+    const part = integer({ min: 0, max: 1e12 });
+    check(
+      property(array(record({ input: part, output: part }), { maxLength: 5 }), (parts) => {
+        const costs = parts.map(({ input, output }): CallCost => {
+          return { input: input / 1e9, output: output / 1e9, total: (input + output) / 1e9, source: "s" };
+        });
+        const sum = sumOfCosts(costs);
+        const expected = parts.reduce((total, { input, output }) => total + input + output, 0);
+        if (sum === undefined) assert.equal(parts.length, 0);
+        else assert.equal(billionths(sum.total), BigInt(expected));
+      }),
+    );
+  });
+
+  test("is unknown without a price, never 0", () => {
+    const costs = createCallCosts({ ofCall: () => undefined }, true);
+    assert.equal(costs.of(call, { tokens: noTokens }), undefined);
   });
 
   test("has no exponent and no needless zeros in the header", () => {
-    const header = (total: number): string | undefined => costHeaders({ total, input: total, output: 0 })["x-cost"];
+    const header = (total: number): string | undefined =>
+      costHeaders({ total, input: total, output: 0, source: "s" })["x-cost"];
     assert.deepEqual([0, 1e-9, 0.5, 100, 120.5].map(header), ["0", "0.000000001", "0.5", "100", "120.5"]);
   });
 });

@@ -1,12 +1,16 @@
 /** What calls cost: computed when a call ends, told in its answer and recorded in its span and its line of the log. */
 import { isObject } from "../json-object.ts";
-import { costOfInput, costOfOutput, type ModelTokenPrices, type TokenUsage } from "./token-prices.ts";
+import { costOf, type Billionths } from "./model-price.ts";
+import type { PricedModel, Prices } from "./prices.ts";
+import type { CallUsage } from "./token-usage.ts";
 
 /** In the currency of the prices, exact to a billionth of its unit: `total` is the sum of the parts. */
 export interface CallCost {
   readonly total: number;
   readonly input: number;
   readonly output: number;
+  /** Which price was used: `configured gpt-4o`, or `published openai/gpt-4o 2026-09-23`. */
+  readonly source: string;
 }
 
 /** Members of `usage` in OpenRouter's shape. https://openrouter.ai/docs/use-cases/usage-accounting */
@@ -19,29 +23,36 @@ export interface CostMembers {
 }
 
 export interface CallCosts {
-  /**
-   * @param models the names of the model that answered, the best known first
-   * @returns undefined if none of them has a price
-   */
-  of(models: readonly (string | undefined)[], usage: TokenUsage): CallCost | undefined;
+  /** @returns undefined if the model has no price, or none for what was used */
+  of(call: PricedModel, usage: CallUsage): CallCost | undefined;
   /** Whether answers tell it. */
   readonly areTold: boolean;
 }
 
 const billionths = 1e9;
 
-export function createCallCosts(prices: ModelTokenPrices, areTold: boolean): CallCosts {
+export function createCallCosts(prices: Pick<Prices, "ofCall">, areTold: boolean): CallCosts {
   return {
     areTold,
-    of(models, usage) {
-      const priced = models.find((model) => model !== undefined && Object.hasOwn(prices, model));
-      const price = priced === undefined ? undefined : prices[priced];
-      if (price === undefined) return undefined;
-      const input = Math.round(costOfInput(usage, price) * billionths);
-      const output = Math.round(costOfOutput(usage, price) * billionths);
-      return { total: (input + output) / billionths, input: input / billionths, output: output / billionths };
+    of(call, usage) {
+      const found = prices.ofCall(call, Date.now());
+      const parts = found === undefined ? undefined : costOf(found.price, usage);
+      return parts === undefined ? undefined : toCost(parts, found!.source);
     },
   };
+}
+
+function toCost({ input, output }: Billionths, source: string): CallCost {
+  return { total: (input + output) / billionths, input: input / billionths, output: output / billionths, source };
+}
+
+/** What all attempts of a call cost together. @param costs of the answer last */
+export function sumOfCosts(costs: readonly CallCost[]): CallCost | undefined {
+  const last = costs.at(-1);
+  if (last === undefined || costs.length === 1) return last;
+  const sum = (part: "input" | "output"): number =>
+    costs.reduce((total, cost) => total + Math.round(cost[part] * billionths), 0);
+  return toCost({ input: sum("input"), output: sum("output") }, last.source);
 }
 
 /** An engine's own `cost` gives way to that of the configured prices. */

@@ -47,7 +47,7 @@ const deltas: Readonly<Record<string, "content" | "refusal" | "reasoning_content
   "response.reasoning_summary_text.delta": "reasoning_content",
 };
 const callDeltas = new Set(["response.function_call_arguments.delta", "response.custom_tool_call_input.delta"]);
-const endings = new Set(["response.completed", "response.incomplete"]);
+const endings = new Set(["response.completed", "response.incomplete", "response.failed"]);
 
 /** Reads the events of one stream. */
 export function createReader(): (event: WireEvent) => ChatCompletionChunk | undefined {

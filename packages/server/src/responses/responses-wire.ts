@@ -5,6 +5,7 @@ import type { WireEvent } from "../engines/wire.ts";
 import { embeddedError } from "../engines/upstream-http/upstream-error.ts";
 import { AppError, toErrorBody } from "../errors.ts";
 import { parseObject } from "../json-object.ts";
+import { pricedAnswer } from "../pricing/call-costs.ts";
 import { describeRequest } from "./describe-request.ts";
 import { fromChunks } from "./from-chunks.ts";
 import { fromCompletion } from "./from-completion.ts";
@@ -27,7 +28,12 @@ export const responsesWire: WireFormat<ResponseRequest> = {
     const parsed = parseResponseEvent(event);
     return parsed === undefined ? event : withResponse(event, parsed, { ...parsed.response, model: modelId });
   },
-  isLast: (event) => lastEvents.has(event.name ?? parseResponseEvent(event)?.type ?? ""),
+  hasFinalUsage: isLast,
+  withCost(event, cost) {
+    const parsed = cost === undefined ? undefined : parseResponseEvent(event);
+    return parsed === undefined ? event : withResponse(event, parsed, pricedAnswer(parsed.response, cost));
+  },
+  isLast,
   errorIn,
   errorEvent(error, sequence) {
     const { code, message, param } = toErrorBody(error).error;
@@ -37,6 +43,10 @@ export const responsesWire: WireFormat<ResponseRequest> = {
     };
   },
 };
+
+function isLast(event: WireEvent): boolean {
+  return lastEvents.has(event.name ?? parseResponseEvent(event)?.type ?? "");
+}
 
 function errorIn(event: WireEvent): AppError | undefined {
   const failed = parseResponseEvent(event);

@@ -6,6 +6,8 @@ import { callerOf, type CallerFields } from "../http/caller.ts";
 import type { RouteInput } from "../http/route.ts";
 import type { Admission } from "../limits/admission.ts";
 import type { Attempt } from "../engines/engine.ts";
+import type { CallCost, CallCosts } from "../pricing/call-costs.ts";
+import { lastModel } from "../pricing/priced-model.ts";
 import type { AudioObserver } from "./audio-output.ts";
 import type { PreparedSpeech } from "./prepare.ts";
 
@@ -30,6 +32,7 @@ export function refusedSpeech(input: CallInput, start: CallStart, error: AppErro
     firstAudioMs: undefined,
     audioSeconds: 0,
     attempts: [],
+    cost: undefined,
   };
 }
 
@@ -38,6 +41,7 @@ interface CallContext {
   readonly inputTokens: number;
   readonly admission: Admission;
   readonly input: CallInput;
+  readonly costs: CallCosts;
   observe(call: FinishedSpeech): void;
 }
 
@@ -48,6 +52,7 @@ export class CallRecord implements AudioObserver {
   readonly #context: CallContext;
   #firstAudioMs: number | undefined;
   #audioSeconds = 0;
+  #cost: CallCost | undefined;
   #ended = false;
 
   constructor(context: CallContext) {
@@ -59,13 +64,21 @@ export class CallRecord implements AudioObserver {
     this.#audioSeconds += seconds;
   }
 
+  /** What the answer tells of the cost once the call has ended; undefined if it is not known or not to be told. */
+  get toldCost(): CallCost | undefined {
+    return this.#context.costs.areTold ? this.#cost : undefined;
+  }
+
   /** @param error what ended the call; absent on success */
   end(error?: AppError): void {
     if (this.#ended) return;
     this.#ended = true;
-    const { speech, inputTokens, admission, input } = this.#context;
+    const { speech, inputTokens, admission, input, costs } = this.#context;
     // A call without audio costs nothing.
-    admission.settle({ tokens: this.#firstAudioMs === undefined ? 0 : inputTokens });
+    const hasAudio = this.#firstAudioMs !== undefined;
+    admission.settle({ tokens: hasAudio ? inputTokens : 0 });
+    const used = { characters: speech.input.length, outputSeconds: this.#audioSeconds };
+    if (hasAudio) this.#cost = costs.of(lastModel(this.attempts, speech.model), used);
     const stream = speech.delivery !== "whole";
     const { model, voice, format } = speech;
     const characters = speech.input.length;
@@ -79,6 +92,8 @@ export class CallRecord implements AudioObserver {
       attempts: this.attempts.length,
       first_audio_ms: this.#firstAudioMs === undefined ? undefined : rounded(this.#firstAudioMs),
       audio_seconds: rounded(this.#audioSeconds),
+      cost: this.#cost?.total,
+      price: this.#cost?.source,
     });
     this.#context.observe({
       ...callerOf(input),
@@ -96,6 +111,7 @@ export class CallRecord implements AudioObserver {
       firstAudioMs: this.#firstAudioMs,
       audioSeconds: this.#audioSeconds,
       attempts: this.attempts,
+      cost: this.#cost,
     });
   }
 }

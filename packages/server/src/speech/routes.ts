@@ -20,8 +20,7 @@ export function speechRoutes(speak: Speak, voices: ListVoices): Route[] {
       }
       const { items, type, form } = answer;
       if (form === "lines") return { kind: "lines", lines: toLines(items), headers };
-      if (form === "events")
-        return { kind: "events", events: toEvents(items, answer.inputTokens), done: false, headers };
+      if (form === "events") return { kind: "events", events: toEvents(items, answer), done: false, headers };
       return { kind: "stream", bytes: toBytes(items), type, headers };
     }),
     route(listVoices, async ({ query, scope, signal }) => {

@@ -7,6 +7,7 @@ import type { CallerFields } from "../http/caller.ts";
 import type { RouteInput } from "../http/route.ts";
 import type { Limiter } from "../limits/limiter.ts";
 import type { SpeechCall } from "../engines/engine.ts";
+import { costHeaders, type CallCost, type CallCosts } from "../pricing/call-costs.ts";
 import type { RoutedSpeech } from "../routing/route-speech.ts";
 import type { Scope } from "../tenant.ts";
 import { reportEnd } from "../streams/report-end.ts";
@@ -20,6 +21,7 @@ export interface SpeechParts {
   resolveModel(scope: Scope, modelId: string): RoutedSpeech;
   readonly limiter: Limiter;
   maxInputCharacters(): number;
+  readonly costs: CallCosts;
   /** Called once for each call, refused ones included; must not throw. */
   observe(call: FinishedSpeech): void;
 }
@@ -38,6 +40,8 @@ export type SpeechAnswer =
       readonly type: string;
       /** For the last of OpenAI's events. */
       readonly inputTokens: number;
+      /** For the same, once all items have been read. */
+      toldCost(): CallCost | undefined;
       readonly headers: Headers;
     };
 
@@ -46,7 +50,7 @@ export type Speak = (input: SpeechInput) => Promise<SpeechAnswer>;
 export function createSpeak(parts: SpeechParts): Speak {
   return async (input) => {
     const { speech, model, inputTokens, admission } = await admit(input, parts);
-    const record = new CallRecord({ speech, inputTokens, admission, input, observe: parts.observe });
+    const record = new CallRecord({ speech, inputTokens, admission, input, ...parts });
     const limit = timeLimit(input.signal, speech.timeoutMs);
     const end = (error?: AppError): void => {
       limit.clear();
@@ -66,13 +70,17 @@ export function createSpeak(parts: SpeechParts): Speak {
       };
       if (speech.delivery !== "whole") {
         const items = reportEnd(output.items, end);
-        return { kind: "stream", form: formOf(speech), items, type: output.contentType, inputTokens, headers };
+        const stream = { form: formOf(speech), items, type: output.contentType, inputTokens, headers };
+        return { kind: "stream", ...stream, toldCost: () => record.toldCost };
       }
       const { audio, boundaries } = await collect(output);
       end();
-      return speech.boundaries === undefined
-        ? { kind: "audio", audio, type: output.contentType, headers }
-        : { kind: "boundaries", answer: { audio: audio.toString("base64"), word_boundaries: boundaries }, headers };
+      const pricedHeaders = { ...headers, ...costHeaders(record.toldCost) };
+      if (speech.boundaries === undefined) {
+        return { kind: "audio", audio, type: output.contentType, headers: pricedHeaders };
+      }
+      const answer = { audio: audio.toString("base64"), word_boundaries: boundaries };
+      return { kind: "boundaries", answer, headers: pricedHeaders };
     } catch (error) {
       end(toAppError(error));
       throw error;

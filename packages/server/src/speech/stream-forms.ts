@@ -1,4 +1,5 @@
 /** Formats of streamed speech: bytes, JSON lines, OpenAI's events. */
+import { withCost, type CallCost } from "../pricing/call-costs.ts";
 import type { OutputItem } from "./audio-output.ts";
 
 /** Maximum audio bytes per line or event, since clients limit the length of a line. A multiple of 3, to avoid base64 padding. */
@@ -18,14 +19,14 @@ export async function* toLines(items: AsyncIterable<OutputItem>): AsyncGenerator
 /** https://platform.openai.com/docs/api-reference/audio/speech-audio-delta-event */
 export async function* toEvents(
   items: AsyncIterable<OutputItem>,
-  inputTokens: number,
+  { inputTokens, toldCost }: { readonly inputTokens: number; toldCost(): CallCost | undefined },
 ): AsyncGenerator<string, void, undefined> {
   for await (const item of items) {
     if (item.kind === "boundary") continue;
     for (const audio of inBase64(item.bytes)) yield JSON.stringify({ type: "speech.audio.delta", audio });
   }
   const usage = { input_tokens: inputTokens, output_tokens: 0, total_tokens: inputTokens };
-  yield JSON.stringify({ type: "speech.audio.done", usage });
+  yield JSON.stringify({ type: "speech.audio.done", usage: withCost(usage, toldCost()) });
 }
 
 function* inBase64(bytes: Uint8Array): Generator<string, void, undefined> {

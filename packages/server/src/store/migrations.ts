@@ -32,6 +32,15 @@ const incompatibleEnding = "(incompatible)";
 /** ClickHouse's error number. */
 export const unknownTable = 60;
 
+const costSums = [
+  "cost_billionths",
+  "priced_calls",
+  "priced_input_tokens",
+  "priced_output_tokens",
+  "priced_cache_read_tokens",
+  "priced_cache_write_tokens",
+];
+
 const migrations: readonly Migration[] = [
   { version: 1, name: "create the tables", statements: createTables },
   { version: 2, name: "index the ends of spans", statements: addRangeIndexes },
@@ -52,9 +61,15 @@ const migrations: readonly Migration[] = [
     version: 8,
     name: "sum cached tokens of calls",
     statements: (layout) => [
-      ...addCallSums(["cache_read_tokens", "cache_write_tokens"], layout),
+      // The view of hours names all of them.
+      ...addCallSums(["cache_read_tokens", "cache_write_tokens", ...costSums], layout),
       ...touchExistingRows(["calls"]),
     ],
+  },
+  {
+    version: 9,
+    name: "sum costs of calls",
+    statements: (layout) => [...addCallSums(costSums, layout), ...touchExistingRows(["calls"])],
   },
 ];
 

@@ -58,6 +58,14 @@ function countAttribute(attribute: string): string {
   return `toUInt64OrZero(attributes['${attribute}'])`;
 }
 
+/** What a model call cost; null if it does not say. */
+const costAttribute = "toFloat64OrNull(attributes['gen_ai.usage.cost'])";
+
+/** Of a plausible amount: sums must not overflow because of what a sender claims. */
+function isCost(amount: string): string {
+  return `ifNull(${amount} >= 0 AND ${amount} <= 1e6, 0)`;
+}
+
 /** Finds the few rows with a value of a kind. */
 const searchedTypes = { expression: "attribute_types", characters: 1, bytes: 64 } as const;
 
@@ -96,6 +104,12 @@ export const spans = defineTable({
     /** Of the input tokens; older rows have only the attributes. */
     cache_read_tokens: derived(column(uint64, "ZSTD(1)"), countAttribute("gen_ai.usage.cache_read.input_tokens")),
     cache_write_tokens: derived(column(uint64, "ZSTD(1)"), countAttribute("gen_ai.usage.cache_creation.input_tokens")),
+    /** Whether the call's cost is known: the next column, in billionths of the currency's unit. */
+    priced: derived(column(uint8, "ZSTD(1)"), `toUInt8(${isCost(costAttribute)})`),
+    cost_billionths: derived(
+      column(uint64, "ZSTD(1)"),
+      `if(${isCost(costAttribute)}, toUInt64(round(ifNull(${costAttribute}, 0) * 1e9)), 0)`,
+    ),
     error_type: name,
     /** gen_ai.tool.name. */
     tool_name: name,

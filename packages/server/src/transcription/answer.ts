@@ -1,6 +1,8 @@
 /** Turns a transcript into a batch response. */
 import type { TranscriptionText, TranscriptionVerbose } from "../api/transcription.ts";
 import { withRegion, type PreparedTranscription } from "./prepare.ts";
+import type { TranscriptionCost } from "./call-record.ts";
+import { usageMembers } from "./usage-members.ts";
 import { renderTranscript } from "./subtitles.ts";
 import type { Transcript } from "./transcript.ts";
 
@@ -12,6 +14,8 @@ interface AnswerOptions {
   readonly durationSeconds: number;
   /** The text if nothing was said. */
   readonly silenceText: "" | null;
+  /** Undefined if the cost is not told. */
+  readonly told: TranscriptionCost | undefined;
 }
 
 export function toAnswer(transcript: Transcript, prepared: PreparedTranscription, options: AnswerOptions): Answer {
@@ -25,11 +29,15 @@ export function toAnswer(transcript: Transcript, prepared: PreparedTranscription
 function toJson(
   transcript: Transcript,
   { format, granularities, logprobs, language }: PreparedTranscription,
-  { durationSeconds, silenceText }: AnswerOptions,
+  { durationSeconds, silenceText, told }: AnswerOptions,
 ): TranscriptionText | TranscriptionVerbose {
   const { text, segments, words, speakers } = transcript;
   if (format === "json") {
-    return { text: text === "" ? silenceText : text, ...(logprobs ? { logprobs: transcript.logprobs } : {}) };
+    return {
+      text: text === "" ? silenceText : text,
+      ...(logprobs ? { logprobs: transcript.logprobs } : {}),
+      ...usageMembers(told),
+    };
   }
   return {
     task: "transcribe",
@@ -39,5 +47,6 @@ function toJson(
     segments,
     ...(granularities.has("word") ? { words } : {}),
     ...(speakers.size === 0 ? {} : { speakers: [...speakers] }),
+    ...usageMembers(told),
   };
 }

@@ -5,11 +5,15 @@ import type { FinishedTranscription } from "../finished-call.ts";
 import { callerOf, type CallerFields } from "../http/caller.ts";
 import type { RouteInput } from "../http/route.ts";
 import type { Admission } from "../limits/admission.ts";
-import type { Attempt } from "../engines/engine.ts";
+import type { Attempt, TranscriptionUsage } from "../engines/engine.ts";
+import type { CallCost, CallCosts } from "../pricing/call-costs.ts";
+import { lastModel } from "../pricing/priced-model.ts";
+import { noTokens } from "../pricing/token-usage.ts";
 import type { PreparedTranscription } from "./prepare.ts";
 
 interface CallContext {
   readonly input: Pick<RouteInput<unknown>, CallerFields | "note">;
+  readonly costs: CallCosts;
   observe(call: FinishedTranscription): void;
 }
 
@@ -22,6 +26,12 @@ interface TranscriptSummary {
 
 /** For limits that count tokens: OpenAI's rate for audio (https://platform.openai.com/docs/guides/realtime-costs). */
 const tokensPerSecond = 10;
+
+export interface TranscriptionCost {
+  readonly cost: CallCost;
+  /** What it was computed of. */
+  readonly usage: TranscriptionUsage;
+}
 
 export class CallRecord {
   readonly attempts: Attempt[] = [];
@@ -36,6 +46,7 @@ export class CallRecord {
   readonly #context: CallContext;
   #engineStartMs: number | undefined;
   #firstTextMs: number | undefined;
+  #usage: TranscriptionUsage | undefined;
   #ended = false;
 
   constructor(context: CallContext) {
@@ -55,6 +66,31 @@ export class CallRecord {
     this.#firstTextMs ??= performance.now() - this.#startMs;
   }
 
+  onUsage(usage: TranscriptionUsage): void {
+    this.#usage = usage;
+  }
+
+  /** What the answer tells of its usage, with the cost; undefined if that is not known or not to be told. */
+  toldUsage(audioSeconds: number): TranscriptionCost | undefined {
+    const { costs } = this.#context;
+    const cost = costs.areTold ? this.#costOf(audioSeconds) : undefined;
+    return cost === undefined ? undefined : { cost, usage: this.#usage ?? { seconds: audioSeconds } };
+  }
+
+  /** Of what an engine answered. */
+  #costOf(audioSeconds: number): CallCost | undefined {
+    const model = this.prepared?.model;
+    if (model === undefined || this.attempts.at(-1)?.outcome !== "ok") return undefined;
+    const { seconds: inputSeconds = audioSeconds, tokens } = this.#usage ?? {};
+    const used = tokens && {
+      ...noTokens,
+      inputTokens: tokens.input,
+      audioInputTokens: tokens.audioInput,
+      outputTokens: tokens.output,
+    };
+    return this.#context.costs.of(lastModel(this.attempts, model), { tokens: used, inputSeconds });
+  }
+
   /** @param error what ended the call; absent on success */
   end(summary: TranscriptSummary, error?: AppError): void {
     if (this.#ended) return;
@@ -63,6 +99,7 @@ export class CallRecord {
     const { audioSeconds, text, confidence } = summary;
     const tokens = estimateTokens(text.length) + Math.ceil(audioSeconds * tokensPerSecond);
     this.admission?.settle({ tokens });
+    const cost = this.#costOf(audioSeconds);
     const nowMs = performance.now();
     const engineMs = this.#engineStartMs === undefined ? undefined : nowMs - this.#engineStartMs;
     const realTimeFactor = engineMs === undefined || audioSeconds === 0 ? undefined : engineMs / 1_000 / audioSeconds;
@@ -79,6 +116,8 @@ export class CallRecord {
       realtime_factor: rounded(realTimeFactor, 3),
       confidence: rounded(confidence, 3),
       characters: text.length,
+      cost: cost?.total,
+      price: cost?.source,
     });
     // Without a valid request there is no model to report.
     if (model === undefined || language === undefined || stream === undefined) return;
@@ -98,6 +137,7 @@ export class CallRecord {
       confidence,
       text,
       attempts: this.attempts,
+      cost,
     });
   }
 }

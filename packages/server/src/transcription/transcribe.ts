@@ -15,15 +15,17 @@ import type { RouteInput } from "../http/route.ts";
 import type { Admission } from "../limits/admission.ts";
 import type { Limiter } from "../limits/limiter.ts";
 import type { TranscribedDelta, TranscribedSegment } from "../engines/engine.ts";
+import { costHeaders, type CallCosts } from "../pricing/call-costs.ts";
 import type { RoutedTranscription } from "../routing/route-transcription.ts";
 import type { Scope } from "../tenant.ts";
 import type { FinishedTranscription } from "../finished-call.ts";
-import { CallRecord } from "./call-record.ts";
+import { CallRecord, type TranscriptionCost } from "./call-record.ts";
 import { toAnswer, type Answer } from "./answer.ts";
 import { FormRequest } from "./form-request.ts";
 import type { PreparedTranscription } from "./prepare.ts";
 import { openRecording, type Recording, type RecordingOptions } from "./recording.ts";
 import { inSentences } from "./sentences.ts";
+import { usageMembers } from "./usage-members.ts";
 import { callTimeLimit, type DefaultTimeout, type TimeLimit } from "./time-limit.ts";
 import { Transcript } from "./transcript.ts";
 
@@ -31,6 +33,7 @@ export interface TranscriptionParts {
   /** @throws AppError model_not_found, model_not_allowed, invalid_request */
   resolveModel(scope: Scope, modelId: string): RoutedTranscription;
   readonly limiter: Limiter;
+  readonly costs: CallCosts;
   readonly decoders: DecoderPool;
   readonly ffmpeg: FfmpegDecoder;
   /** Maximum duration of a recording. */
@@ -67,7 +70,7 @@ const lateFieldsMs = 500;
 
 export function createTranscribe(parts: TranscriptionParts): Transcribe {
   return async (input) => {
-    const record = new CallRecord({ input, observe: parts.observe });
+    const record = new CallRecord({ input, ...parts });
     const admitted = await admit(input, parts, record);
     const { prepared, model, admission } = admitted;
     const call = new RunningCall(input, { ...admitted, defaultTimeout: parts.defaultTimeout() }, record);
@@ -85,7 +88,8 @@ export function createTranscribe(parts: TranscriptionParts): Transcribe {
         return { kind: "stream", events: call.stream(items), headers: { ...headers, "x-model": model.id } };
       const answer = await call.collect(items, parts.silenceText());
       // A fallback may have answered.
-      return { kind: "answer", answer, headers: { ...headers, "x-model": record.answeredBy ?? model.id } };
+      const names = { "x-model": record.answeredBy ?? model.id };
+      return { kind: "answer", answer, headers: { ...headers, ...names, ...costHeaders(call.toldUsage?.cost) } };
     } catch (error) {
       throw await call.fail(error);
     }
@@ -189,6 +193,7 @@ class RunningCall {
       requestId,
       fairnessKey: scope.organizationId,
       onAttempt: (attempt) => this.#record.attempts.push(attempt),
+      onUsage: (usage) => this.#record.onUsage(usage),
     });
   }
 
@@ -199,7 +204,7 @@ class RunningCall {
     try {
       yield* this.#events(items);
       error = undefined;
-      yield this.#transcript.done();
+      yield { ...this.#transcript.done(), ...usageMembers(this.toldUsage) };
     } catch (thrown) {
       error = this.#errorOf(thrown);
       throw error;
@@ -212,7 +217,11 @@ class RunningCall {
     for await (const event of this.#events(items)) event satisfies TranscriptionStreamEvent;
     const durationSeconds = await this.#recording!.duration();
     await this.#end();
-    return toAnswer(this.#transcript, this.#prepared, { durationSeconds, silenceText });
+    return toAnswer(this.#transcript, this.#prepared, { durationSeconds, silenceText, told: this.toldUsage });
+  }
+
+  get toldUsage(): TranscriptionCost | undefined {
+    return this.#record.toldUsage(this.#recording?.readSeconds ?? 0);
   }
 
   /** Ends a failed call. @returns the error for its caller */

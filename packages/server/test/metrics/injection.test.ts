@@ -12,10 +12,11 @@ import { matcherFilters } from "../../src/query/metrics/presets/preset.ts";
 import { childrenOf, type Expression, type LabelMatcher } from "../../src/languages/promql/syntax/ast.ts";
 import { parseExpression } from "../../src/languages/promql/syntax/parse.ts";
 import { printExpression } from "../../src/languages/promql/syntax/print.ts";
+import { completeRates } from "../../src/pricing/model-price.ts";
 import { propertyRuns } from "../../../../test/support/property-runs.ts";
 
 const presets = createMetricPresets({
-  tokenPrices: { 'a"} or up{b="': { input: 1, output: 2, cacheRead: 1, cacheWrite: 1 } },
+  ratesOf: () => ({ 'a"} or up{b="': completeRates({ input: 1, output: 2 }) }),
   configured: {
     own: {
       query: 'sum(increase(inference_requests_total{model_key=~"$model_key",agent_name!="$agent_name"}[range()]))',

@@ -18,7 +18,7 @@ export async function startMetricsServer(
   options: Partial<Parameters<typeof createMetricPresets>[0]> & { presets?: MetricPresets } = {},
 ) {
   const opened = await openTestStore();
-  const presets = options.presets ?? createMetricPresets({ tokenPrices: {}, configured: {}, ...options });
+  const presets = options.presets ?? createMetricPresets({ ratesOf: () => ({}), configured: {}, ...options });
   const http = await startTestHttp({
     routes: [
       ...metricsRoutes({ store: opened.store, presets }),

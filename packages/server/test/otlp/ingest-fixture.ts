@@ -7,6 +7,7 @@ import { type SignalName, signals } from "../../src/telemetry/otlp/signals.ts";
 import { type CheckedKey, Scope } from "../../src/tenant.ts";
 import { testKey } from "../support/test-key.ts";
 import { RecordingStore } from "./recording-store.ts";
+import { noReportedCosts } from "../support/test-costs.ts";
 
 /** 2026-11-21T00:00:00Z, the present of these tests. */
 export const nowMs = 1_795_219_200_000;
@@ -22,7 +23,7 @@ export function ingestFixture(options: { key?: CheckedKey; project?: string | un
     record_content: false,
   });
   const scope = Scope.fromKey(key, { project });
-  const ingest = createIngest({ store, settingsOf, converter, now: () => nowMs });
+  const ingest = createIngest({ store, settingsOf, converter, costs: noReportedCosts, now: () => nowMs });
   return {
     store,
     send: (signal: SignalName, bytes: Uint8Array, encoding: Encoding = "protobuf") =>

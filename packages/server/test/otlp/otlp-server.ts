@@ -11,6 +11,7 @@ import { createOtlp } from "../../src/telemetry/otlp/otlp.ts";
 import { startTestHttp, testSecret, unlimitedConnections } from "../support/test-http.ts";
 import { testKey } from "../support/test-key.ts";
 import { RecordingStore } from "./recording-store.ts";
+import { noReportedCosts } from "../support/test-costs.ts";
 
 export async function startOtlp({
   limitBytes = 67_108_864,
@@ -27,6 +28,7 @@ export async function startOtlp({
   const encodings = new Set<string>();
   const calls: FinishedCall[] = [];
   const otlp = createOtlp({
+    costs: noReportedCosts,
     store,
     settingsOf: () => Promise.resolve({ retention_days: 30, record_content: false }),
     logger: silentLogger,

@@ -26,6 +26,17 @@ const settingsFor = (server: RemoteServer, password = remotePassword) => ({
   clickhouse: { ...testSettings.clickhouse, url: server.url, user: "sounding", password },
 });
 
+const cachedTokens = ["cache_read_tokens", "cache_write_tokens"];
+const spanCosts = ["priced", "cost_billionths"];
+const costSums = [
+  "cost_billionths",
+  "priced_calls",
+  "priced_input_tokens",
+  "priced_output_tokens",
+  "priced_cache_read_tokens",
+  "priced_cache_write_tokens",
+];
+
 describe("a remote ClickHouse server", () => {
   test("is migrated by servers that start concurrently, and each reads what the others wrote", async () => {
     const stores = await Promise.all([1, 2, 3].map(() => openTestStore({ settings: settingsFor(remote) })));
@@ -147,45 +158,56 @@ describe("the schema", () => {
     await connection.close();
   });
 
-  test("of a version without cached tokens gets them, also from the attributes of old spans", async () => {
-    const connection = connect();
-    await migrate(connection, { cluster: undefined }, signal);
-    const tokens = ["cache_read_tokens", "cache_write_tokens"];
-    const dropped = tokens.map((column) => `DROP COLUMN ${column}`).join(", ");
-    const view = "ALTER TABLE call_hours_sums MODIFY QUERY";
-    const others = "organization, project, toStartOfHour(sums.minute) AS minute, generation";
-    await connection.command(`${view} SELECT ${others} FROM call_minutes AS sums`, signal);
-    for (const table of ["spans", "call_minutes", "call_hours"])
-      await connection.command(`ALTER TABLE ${table} ${dropped}`, signal);
-    await connection.command("DELETE FROM schema_migrations WHERE version > 7", signal);
-    const attributes =
-      "map('gen_ai.usage.cache_read.input_tokens', '7', 'gen_ai.usage.cache_creation.input_tokens', 'x')";
-    await connection.command(
-      `INSERT INTO spans (organization, start_time, attributes, days) SELECT 'org_cached', now64(9), ${attributes}, 30`,
-      signal,
-    );
-    await migrate(connection, { cluster: undefined }, signal);
-    assert.equal(
+  for (const [name, version, missing] of [
+    ["cached tokens", 7, { spans: [...cachedTokens, ...spanCosts], sums: [...cachedTokens, ...costSums] }],
+    ["costs", 8, { spans: spanCosts, sums: costSums }],
+  ] as const) {
+    test(`of a version without ${name} gets them, also from the attributes of old spans`, async () => {
+      const connection = connect();
+      await migrate(connection, { cluster: undefined }, signal);
+      const organization = `org_${version}`;
+      const drop = (columns: readonly string[]): string => columns.map((each) => `DROP COLUMN ${each}`).join(", ");
+      const view = "ALTER TABLE call_hours_sums MODIFY QUERY";
+      const others = "organization, project, toStartOfHour(sums.minute) AS minute, generation";
+      await connection.command(`${view} SELECT ${others} FROM call_minutes AS sums`, signal);
+      await connection.command(`ALTER TABLE spans ${drop(missing.spans)}`, signal);
+      for (const table of ["call_minutes", "call_hours"])
+        await connection.command(`ALTER TABLE ${table} ${drop(missing.sums)}`, signal);
+      await connection.command(`DELETE FROM schema_migrations WHERE version > ${version}`, signal);
+      for (const cost of ["0.0509", "x", "-1", "1e300", "nan"]) {
+        const attributes = `map('gen_ai.usage.cache_read.input_tokens', '7', 'gen_ai.usage.cache_creation.input_tokens', 'x', 'gen_ai.usage.cost', '${cost}')`;
+        const cached = version === 7 ? "" : ", cache_read_tokens";
+        await connection.command(
+          `INSERT INTO spans (organization, start_time, attributes, days${cached}) SELECT '${organization}', now64(9), ${attributes}, 30${cached === "" ? "" : ", 7"}`,
+          signal,
+        );
+      }
+      await migrate(connection, { cluster: undefined }, signal);
+      assert.equal(
+        await connection.command(
+          `SELECT cache_read_tokens, cache_write_tokens, priced, cost_billionths FROM spans
+            WHERE organization = '${organization}' ORDER BY priced DESC FORMAT TSV`,
+          signal,
+        ),
+        "7\t0\t1\t50900000\n" + "7\t0\t0\t0\n".repeat(4),
+      );
+      const columns = [...cachedTokens, ...costSums];
+      const values = columns.map((_, index) => index + 3).join(", ");
       await connection.command(
-        "SELECT cache_read_tokens, cache_write_tokens FROM spans WHERE organization = 'org_cached' FORMAT TSV",
+        `INSERT INTO call_minutes (organization, minute, generation, ${columns.join(", ")}, days)
+          SELECT '${organization}', now(), 1, ${values}, 30`,
         signal,
-      ),
-      "7\t0\n",
-    );
-    const values = "SELECT 'org_cached', now(), 1, 3, 4, 30";
-    await connection.command(
-      `INSERT INTO call_minutes (organization, minute, generation, ${tokens.join(", ")}, days) ${values}`,
-      signal,
-    );
-    assert.equal(
-      await connection.command(
-        "SELECT cache_read_tokens, cache_write_tokens FROM call_hours WHERE organization = 'org_cached' FORMAT TSV",
-        signal,
-      ),
-      "3\t4\n",
-    );
-    await connection.close();
-  });
+      );
+      assert.equal(
+        await connection.command(
+          `SELECT ${columns.join(", ")} FROM call_hours WHERE organization = '${organization}' FORMAT TSV`,
+          signal,
+        ),
+        `${values.replaceAll(", ", "\t")}\n`,
+      );
+      await connection.close();
+    });
+  }
 
   test("of a newer version is used unless that version says that this one cannot", async () => {
     const connection = connect();

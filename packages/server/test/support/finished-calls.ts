@@ -16,6 +16,7 @@ const common = {
   error: undefined,
   refused: false,
   attempts: [],
+  cost: undefined,
 };
 
 export function finishedChat(members: Partial<FinishedChat> = {}): FinishedChat {
@@ -27,7 +28,7 @@ export function finishedChat(members: Partial<FinishedChat> = {}): FinishedChat 
     request: { model: "m", messages: [{ role: "user", content: "hello" }] },
     firstChunkMs: undefined,
     usage: undefined,
-    cost: undefined,
+    isUsageEstimated: false,
     answer: { id: "a", model: "m", finishReasons: ["stop"], choices: [{ text: "hi", toolCalls: [] }] },
     guard: undefined,
     ...members,

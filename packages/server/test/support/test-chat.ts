@@ -10,7 +10,8 @@ import { createLimiter } from "../../src/limits/limiter.ts";
 import { MonthlyUsage } from "../../src/limits/monthly-usage.ts";
 import { silentLogger } from "../../src/logger.ts";
 import type { ChatModel } from "../../src/engines/engine.ts";
-import { createCallCosts } from "../../src/pricing/call-costs.ts";
+import type { CallCosts } from "../../src/pricing/call-costs.ts";
+import { testCosts } from "./test-costs.ts";
 import { startTestHttp, testSecret } from "./test-http.ts";
 
 interface TestChatOptions {
@@ -19,6 +20,7 @@ interface TestChatOptions {
   readonly settings?: Partial<HttpSettings>;
   readonly keepsContent?: ChatParts["keepsContent"];
   readonly guardrails?: Guardrails;
+  readonly costs?: CallCosts;
 }
 
 export async function startTestChat({
@@ -27,6 +29,7 @@ export async function startTestChat({
   settings = {},
   keepsContent = () => false,
   guardrails,
+  costs,
 }: TestChatOptions) {
   const finishedChats: FinishedChat[] = [];
   const refusedChats: FinishedChat[] = [];
@@ -39,7 +42,7 @@ export async function startTestChat({
     resolveModel: () => model,
     guardFor: (scope, modelId) => guardrails?.forCall(scope, modelId),
     limiter,
-    costs: createCallCosts({}, true),
+    costs: costs ?? testCosts(),
     observe: (call) => (call.refused ? refusedChats : finishedChats).push(call),
     keepsContent,
   });

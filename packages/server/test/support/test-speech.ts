@@ -12,6 +12,7 @@ import { speechRoutes } from "../../src/speech/routes.ts";
 import type { FinishedSpeech } from "../../src/finished-call.ts";
 import { createSpeak } from "../../src/speech/speak.ts";
 import { startTestHttp, testSecret } from "./test-http.ts";
+import { testCosts } from "./test-costs.ts";
 
 interface TestSpeechOptions {
   readonly engines: readonly Engine[];
@@ -54,6 +55,7 @@ export async function startTestSpeech(options: TestSpeechOptions) {
   const speak = createSpeak({
     resolveModel: (scope, id) => registry.speech(id, scope.key),
     limiter,
+    costs: testCosts(),
     maxInputCharacters: () => options.maxInputCharacters ?? 100_000,
     observe: (call) => {
       if (!call.refused) finishedSpeeches.push(call);

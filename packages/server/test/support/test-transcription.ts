@@ -21,6 +21,7 @@ import type { DefaultTimeout } from "../../src/transcription/time-limit.ts";
 import { createTranscribe } from "../../src/transcription/transcribe.ts";
 import { sine } from "../audio/signals.ts";
 import { startTestHttp, testSecret } from "./test-http.ts";
+import { testCosts } from "./test-costs.ts";
 
 interface TestTranscriptionOptions {
   readonly engines: readonly Engine[];
@@ -66,6 +67,7 @@ export async function startTestTranscription(options: TestTranscriptionOptions) 
     resolveModel: (scope, id) => registry.transcription(id, scope.key),
     limiter,
     decoders,
+    costs: testCosts(),
     maxAudioSeconds: () => options.maxAudioSeconds ?? 14_400,
     defaultTimeout: () => options.defaultTimeout ?? { timeout_seconds: 60, timeout_per_audio_second: 3 },
     ffmpeg: new FfmpegDecoder({

@@ -6,6 +6,7 @@ import { createOtlp } from "../../src/telemetry/otlp/otlp.ts";
 import { openTestStore, type TestStoreOptions } from "../store/test-store.ts";
 import { startTestHttp } from "../support/test-http.ts";
 import { testKey } from "../support/test-key.ts";
+import { noReportedCosts } from "../support/test-costs.ts";
 
 export interface TempoAnswer {
   readonly status: number;
@@ -20,6 +21,7 @@ export interface TempoAnswer {
 export async function startTempoServer(options: TestStoreOptions = {}) {
   const opened = await openTestStore(options);
   const otlp = createOtlp({
+    costs: noReportedCosts,
     store: opened.store,
     settingsOf: () => Promise.resolve({ retention_days: 30, record_content: false }),
     logger: silentLogger,

@@ -5,7 +5,12 @@ import { apiKey, assemble, collect, complete, openEngine } from "./vendor-call.t
 import { events, json, startVendorServer } from "./vendor-server.ts";
 
 const usage = { billed_units: { input_tokens: 9, output_tokens: 3 }, tokens: { input_tokens: 12, output_tokens: 3 } };
-const expectedUsage = { prompt_tokens: 12, completion_tokens: 3, total_tokens: 15 };
+const expectedUsage = {
+  prompt_tokens: 12,
+  completion_tokens: 3,
+  total_tokens: 15,
+  billed_units: usage.billed_units,
+};
 const answer = (message: object, finishReason: string) => ({
   id: "c1",
   generation_id: "c1",

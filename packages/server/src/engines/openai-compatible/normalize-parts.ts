@@ -133,16 +133,43 @@ function usageOf(value: unknown): JsonObject | undefined {
   const completion = wholeNumber(value["completion_tokens"] ?? value["output_tokens"]);
   const total = wholeNumber(value["total_tokens"]);
   if (prompt === undefined && completion === undefined && total === undefined) return undefined;
-  const completionTokens = completion ?? (prompt === undefined ? 0 : Math.max(0, (total ?? 0) - prompt));
-  const promptTokens = prompt ?? Math.max(0, (total ?? 0) - completionTokens);
-  value["prompt_tokens"] = promptTokens;
-  value["completion_tokens"] = completionTokens;
-  value["total_tokens"] = total ?? promptTokens + completionTokens;
   value["prompt_tokens_details"] ??= value["input_tokens_details"];
   value["completion_tokens_details"] ??= value["output_tokens_details"];
   normalizeDetails(value, "prompt_tokens_details", "cached_tokens");
   normalizeDetails(value, "completion_tokens_details", "reasoning_tokens");
+  addCachedTokens(value);
+  const completionTokens =
+    completion === undefined
+      ? prompt === undefined
+        ? 0
+        : Math.max(0, (total ?? 0) - prompt)
+      : completion + excludedReasoning(value, { prompt, completion, total });
+  const promptTokens = prompt ?? Math.max(0, (total ?? 0) - completionTokens);
+  value["prompt_tokens"] = promptTokens;
+  value["completion_tokens"] = completionTokens;
+  value["total_tokens"] = total ?? promptTokens + completionTokens;
   return value;
+}
+
+/** Names under which DeepSeek, Moonshot and Mistral have cached tokens, which are part of the prompt. */
+const cachedNames = ["prompt_cache_hit_tokens", "cached_tokens", "num_cached_tokens"] as const;
+
+function addCachedTokens(usage: JsonObject): void {
+  const details = usage["prompt_tokens_details"] ?? {};
+  if (!isObject(details) || details["cached_tokens"] !== undefined) return;
+  const cached = cachedNames.map((name) => wholeNumber(usage[name])).find((count) => count !== undefined);
+  if (cached !== undefined) usage["prompt_tokens_details"] = { ...details, cached_tokens: cached };
+}
+
+/** xAI, and Google's OpenAI-compatible API, count reasoning in the total but not in the completion. */
+function excludedReasoning(
+  { completion_tokens_details: details }: JsonObject,
+  { completion, prompt, total }: { prompt: number | undefined; completion: number; total: number | undefined },
+): number {
+  if (prompt === undefined || total === undefined || total <= prompt + completion) return 0;
+  const reasoning = isObject(details) ? (wholeNumber(details["reasoning_tokens"]) ?? 0) : 0;
+  const missing = total - prompt - completion;
+  return reasoning === missing ? missing : 0;
 }
 
 function normalizeDetails(usage: JsonObject, name: string, count: string): void {

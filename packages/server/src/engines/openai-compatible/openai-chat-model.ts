@@ -1,5 +1,5 @@
 /** Calls a chat model of an OpenAI-compatible API. https://platform.openai.com/docs/api-reference/chat */
-import type { ChatCompletion, ChatCompletionChunk } from "../../api/chat-answer.ts";
+import type { ChatCompletion, ChatCompletionChunk, ChatUsage } from "../../api/chat-answer.ts";
 import type { ChatCall, ChatModel } from "../engine.ts";
 import type { ChatWire, WireModel } from "../wire.ts";
 import { ChunkStream } from "./chunk-stream.ts";
@@ -9,7 +9,9 @@ import type { ConnectionPool } from "../upstream-http/connection-pool.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { OutgoingRequest } from "../upstream-http/upstream-request.ts";
 import { spliceJson } from "../upstream-http/json-splice.ts";
+import { isObject } from "../../json-object.ts";
 import { normalizeCompletion } from "./normalize-completion.ts";
+import { takeUsage } from "./normalize-parts.ts";
 import { bodyChanges, isForwarded, refuseUnsupported } from "./request-body.ts";
 import type { TimeLimits } from "../upstream-http/time-limits.ts";
 
@@ -49,14 +51,23 @@ export function createOpenAiChatModel(options: OpenAiChatModelOptions): ChatMode
     };
   };
 
-  const readCompletion = (answer: unknown): ChatCompletion => normalizeCompletion(answer, wireModel);
+  const readCompletion = (answer: unknown, call: ChatCall): ChatCompletion => {
+    try {
+      return normalizeCompletion(answer, wireModel);
+    } catch (error) {
+      const usage = isObject(answer) ? takeUsage(answer) : undefined;
+      if (usage !== undefined) call.onUnused?.(usage as unknown as ChatUsage);
+      throw error;
+    }
+  };
 
   return {
     wires: createWires(options, wireModel),
     forwards: isForwarded,
     async complete(call: ChatCall): Promise<ChatCompletion> {
       refuseUnsupported(call, options.unsupportedParameters);
-      return requestJson(pool, toRequest(call, false), options.maxAnswerBytes, readCompletion);
+      const read = (answer: unknown): ChatCompletion => readCompletion(answer, call);
+      return requestJson(pool, toRequest(call, false), options.maxAnswerBytes, read);
     },
     stream(call: ChatCall): AsyncIterable<ChatCompletionChunk> {
       refuseUnsupported(call, options.unsupportedParameters);

@@ -19,6 +19,7 @@ import { readTranscription } from "./read-transcription.ts";
 import { refuseGiven } from "./request-body.ts";
 import type { TimeLimits } from "../upstream-http/time-limits.ts";
 import { TranscriptionEvents } from "./transcription-events.ts";
+import { transcriptionUsage } from "./transcription-usage.ts";
 
 export interface OpenAiTranscriptionModelOptions {
   /** The name under which routing knows the model. */
@@ -52,9 +53,10 @@ export function createOpenAiTranscriptionModel(options: OpenAiTranscriptionModel
       if (wav.durationMs === 0) return;
       const isStream = call.partials && form !== "verbose_json";
       const request = toRequest(wav, call, { ...options, form, isStream });
-      if (isStream) yield* readStream(request, wav, options);
+      if (isStream) yield* readStream(request, { wav, call, options });
       else {
         const answer = await requestJson(options.pool, request, options.maxAnswerBytes);
+        reportUsage(answer, call);
         yield* checkWords(readTranscription(answer, wav), call);
       }
     },
@@ -121,10 +123,17 @@ function fieldsOf(call: TranscriptionCall, options: RequestOptions): (readonly [
 /** Servers that do not stream send one JSON object, even for a streaming request. */
 async function* readStream(
   request: OutgoingRequest,
-  wav: RecordedWav,
-  options: OpenAiTranscriptionModelOptions,
+  {
+    call,
+    options,
+    wav,
+  }: {
+    readonly wav: RecordedWav;
+    readonly call: TranscriptionCall;
+    readonly options: OpenAiTranscriptionModelOptions;
+  },
 ): Items {
-  const events = new TranscriptionEvents(wav);
+  const events = new TranscriptionEvents(wav, (event) => reportUsage(event, call));
   let received: SseEvent[] = [];
   const fruitless = new FruitlessBytes();
   const decoder = new SseDecoder(
@@ -150,12 +159,19 @@ async function* readStream(
     if (events.isWhole) return;
   }
   if (whole !== undefined) {
-    yield* readTranscription(parseResponse(whole.text), wav);
+    const answer = parseResponse(whole.text);
+    reportUsage(answer, call);
+    yield* readTranscription(answer, wav);
     return;
   }
   decoder.end();
   for (const event of received) yield* events.push(event);
   events.end();
+}
+
+function reportUsage(answer: unknown, call: TranscriptionCall): void {
+  const usage = transcriptionUsage(answer);
+  if (usage !== undefined) call.onUsage?.(usage);
 }
 
 /** @throws AppError upstream_failed if words are requested and the engine omitted them */

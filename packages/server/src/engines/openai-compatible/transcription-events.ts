@@ -14,6 +14,7 @@ import { errorEvent, parseEvent } from "./parse-event.ts";
 
 export class TranscriptionEvents {
   readonly #recording: { readonly durationMs: number };
+  readonly #onLast: (event: JsonObject) => void;
   readonly #speakers = new SpeakerNumbers();
   /** The text of all deltas so far. */
   #sentText = "";
@@ -22,8 +23,10 @@ export class TranscriptionEvents {
   #endMs = 0;
   #isWhole = false;
 
-  constructor(recording: { readonly durationMs: number }) {
+  /** @param onLast called with the last event, which may tell the usage */
+  constructor(recording: { readonly durationMs: number }, onLast: (event: JsonObject) => void) {
     this.#recording = recording;
+    this.#onLast = onLast;
   }
 
   get isWhole(): boolean {
@@ -48,6 +51,7 @@ export class TranscriptionEvents {
         this.#hasSegments = true;
         return this.#segment(event);
       case "transcript.text.done":
+        this.#onLast(event);
         return this.#done(event["text"]);
       case undefined:
         return chunkTexts(event).flatMap((text) => this.#send(text));

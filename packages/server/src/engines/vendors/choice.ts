@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import type { Dispatcher } from "undici";
-import type { ChatCompletion, ChatCompletionChunk } from "../../api/chat-answer.ts";
+import type { ChatChoice, ChatCompletion, ChatCompletionChunk, ChatUsage } from "../../api/chat-answer.ts";
 import type { ChatRequest } from "../../api/chat-request.ts";
 import type { JsonObject } from "../../json-object.ts";
 import type { TimeLimits } from "../upstream-http/time-limits.ts";
@@ -34,6 +34,8 @@ export interface ChoiceCall {
   /** The request, translated. */
   readonly options: LanguageModelV4CallOptions;
   readonly live: VendorCall;
+  /** As in `ChatCall`. */
+  onUnused(usage: ChatUsage): void;
 }
 
 function bodyCompletion(request: ChatRequest, vendor: Vendor): ((body: JsonObject) => void) | undefined {
@@ -77,12 +79,19 @@ export async function completeChoice(call: ChoiceCall): Promise<ChatCompletion> 
   const head = newHead(call.model);
   const { id = head.id, modelId = head.model, timestamp } = result.response ?? {};
   const usage = toUsage(result.usage);
+  let choice: ChatChoice;
+  try {
+    choice = toChoice(result, vendor);
+  } catch (error) {
+    if (usage !== undefined) call.onUnused(usage);
+    throw error;
+  }
   return {
     id,
     object: "chat.completion",
     created: timestamp === undefined ? head.created : Math.floor(timestamp.getTime() / 1000),
     model: modelId,
-    choices: [toChoice(result, vendor)],
+    choices: [choice],
     ...(usage === undefined ? {} : { usage }),
   };
 }
@@ -104,5 +113,5 @@ export async function* streamChoice(call: ChoiceCall): AsyncGenerator<ChatComple
   const { vendor, limits } = call.connection;
   const model = await openModel(call, limits);
   const { stream } = await model.doStream(toLiveOptions(call));
-  yield* toChunks(readParts(stream), newHead(call.model), vendor);
+  yield* toChunks(readParts(stream), newHead(call.model), { vendor, onUnused: call.onUnused });
 }

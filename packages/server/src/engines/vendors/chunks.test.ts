@@ -36,7 +36,7 @@ async function* from(parts: readonly LanguageModelV4StreamPart[]): AsyncGenerato
 
 async function translate(parts: readonly LanguageModelV4StreamPart[]): Promise<ChatCompletionChunk[]> {
   const chunks: ChatCompletionChunk[] = [];
-  for await (const chunk of toChunks(from(parts), head, vendor)) chunks.push(chunk);
+  for await (const chunk of toChunks(from(parts), head, { vendor, onUnused: () => {} })) chunks.push(chunk);
   return chunks;
 }
 

@@ -1,6 +1,6 @@
 /** A stream of the AI SDK's language models as chunks of a chat completion. */
 import type { LanguageModelV4StreamPart, SharedV4ProviderMetadata } from "@ai-sdk/provider";
-import type { ChatCompletionChunk, ChatDelta, FinishReason } from "../../api/chat-answer.ts";
+import type { ChatCompletionChunk, ChatDelta, ChatUsage, FinishReason } from "../../api/chat-answer.ts";
 import { AppError } from "../../errors.ts";
 import { toFinishReason, toMatchedStop, toRefusal, toUsage, unexpectedFile } from "./response.ts";
 import { toReasoningDetail, toToolCallExtra } from "./reasoning.ts";
@@ -23,6 +23,7 @@ interface OpenToolCall {
 
 interface StreamState {
   readonly vendor: Vendor;
+  readonly onUnused: (usage: ChatUsage) => void;
   head: AnswerHead;
   begun: boolean;
   finished: boolean;
@@ -107,15 +108,25 @@ function continueReasoning(state: StreamState, part: Part<"reasoning-start" | "r
   return chunks.length > 0 || state.begun ? chunks : [toChunk(state, {})];
 }
 
-function finish(state: StreamState, part: Part<"finish">): ChatCompletionChunk[] {
-  const reason = toFinishReason(part.finishReason, state.vendor);
+/** What is paid for is told also if the answer did not end well: to the call itself where another attempt may follow. */
+function* finish(state: StreamState, part: Part<"finish">): Generator<ChatCompletionChunk> {
+  const usage = toUsage(part.usage);
+  const usageChunks =
+    usage === undefined ? [] : [{ ...state.head, object: "chat.completion.chunk" as const, choices: [], usage }];
+  let reason: FinishReason;
+  try {
+    reason = toFinishReason(part.finishReason, state.vendor);
+  } catch (error) {
+    if (state.begun) yield* usageChunks;
+    else if (usage !== undefined) state.onUnused(usage);
+    throw error;
+  }
   const refusal = toRefusal(part.providerMetadata);
   const last = toChunk(state, refusal === null ? {} : { refusal }, reason);
   Object.assign(last.choices[0]!, toMatchedStop(part.providerMetadata));
   state.finished = true;
-  const usage = toUsage(part.usage);
-  if (usage === undefined) return [last];
-  return [last, { ...state.head, object: "chat.completion.chunk", choices: [], usage }];
+  yield last;
+  yield* usageChunks;
 }
 
 function describe(state: StreamState, { id, modelId, timestamp }: Part<"response-metadata">): void {
@@ -127,7 +138,7 @@ function describe(state: StreamState, { id, modelId, timestamp }: Part<"response
   };
 }
 
-function translate(state: StreamState, part: LanguageModelV4StreamPart): ChatCompletionChunk[] {
+function translate(state: StreamState, part: LanguageModelV4StreamPart): Iterable<ChatCompletionChunk> {
   switch (part.type) {
     case "response-metadata":
       describe(state, part);
@@ -166,10 +177,11 @@ function translate(state: StreamState, part: LanguageModelV4StreamPart): ChatCom
 export async function* toChunks(
   parts: AsyncIterable<LanguageModelV4StreamPart>,
   head: AnswerHead,
-  vendor: Vendor,
+  { onUnused, vendor }: Pick<StreamState, "onUnused" | "vendor">,
 ): AsyncGenerator<ChatCompletionChunk> {
   const state: StreamState = {
     vendor,
+    onUnused,
     head,
     begun: false,
     finished: false,

@@ -10,7 +10,7 @@ import type {
 import type { ChatChoice, ChatUsage, FinishReason } from "../../api/chat-answer.ts";
 import { AppError } from "../../errors.ts";
 import { toReasoningDetail, toToolCallExtra, type ReasoningDetail } from "./reasoning.ts";
-import { isObject, type JsonObject } from "../../json-object.ts";
+import { isObject, wholeNumber, type JsonObject } from "../../json-object.ts";
 import type { Vendor } from "./vendor.ts";
 
 const finishReasons: Readonly<Record<string, FinishReason>> = {
@@ -41,24 +41,52 @@ export function toFinishReason({ unified, raw }: LanguageModelV4FinishReason, ve
 }
 
 /** Token counts; undefined if the vendor sent none. */
-export function toUsage({ inputTokens, outputTokens }: LanguageModelV4Usage): ChatUsage | undefined {
+export function toUsage({ inputTokens, outputTokens, raw = {} }: LanguageModelV4Usage): ChatUsage | undefined {
   if (inputTokens.total === undefined && outputTokens.total === undefined) return undefined;
   const prompt = inputTokens.total ?? 0;
   const completion = outputTokens.total ?? 0;
-  const { cacheRead, cacheWrite } = inputTokens;
-  const promptDetails = {
-    ...(cacheRead === undefined ? {} : { cached_tokens: cacheRead }),
-    ...(cacheWrite === undefined ? {} : { cache_write_tokens: cacheWrite }),
-  };
+  const searches = raw["server_tool_use"];
+  const billed = raw["billed_units"];
   return {
     prompt_tokens: prompt,
     completion_tokens: completion,
     total_tokens: prompt + completion,
-    ...(Object.keys(promptDetails).length === 0 ? {} : { prompt_tokens_details: promptDetails }),
-    ...(outputTokens.reasoning === undefined
-      ? {}
-      : { completion_tokens_details: { reasoning_tokens: outputTokens.reasoning } }),
+    ...details("prompt_tokens_details", {
+      cached_tokens: inputTokens.cacheRead,
+      cache_write_tokens: inputTokens.cacheWrite,
+      cache_write_1h_tokens: cacheWriteHour(raw),
+      audio_tokens: audioOfGoogle(raw["promptTokensDetails"]),
+      ...details("cached_tokens_details", { audio_tokens: audioOfGoogle(raw["cacheTokensDetails"]) }),
+    }),
+    ...details("completion_tokens_details", {
+      reasoning_tokens: outputTokens.reasoning,
+      audio_tokens: audioOfGoogle(raw["candidatesTokensDetails"]),
+    }),
+    ...(isObject(searches) ? { server_tool_use: searches } : {}),
+    // Cohere charges for fewer tokens than its models read.
+    ...(isObject(billed) ? { billed_units: billed } : {}),
   };
+}
+
+/** The members that are known, under their name; nothing if none is. */
+function details(name: string, members: JsonObject): JsonObject {
+  const known = Object.entries(members).filter(([, value]) => value !== undefined);
+  return known.length === 0 ? {} : { [name]: Object.fromEntries(known) };
+}
+
+/** What caches keep for an hour, in the usage of Anthropic and in that of Bedrock. */
+function cacheWriteHour({ cacheDetails, cache_creation: creation }: JsonObject): number | undefined {
+  if (isObject(creation)) return wholeNumber(creation["ephemeral_1h_input_tokens"]);
+  if (!Array.isArray(cacheDetails)) return undefined;
+  const ofHour = cacheDetails.filter((each) => isObject(each) && each["ttl"] === "1h") as JsonObject[];
+  return ofHour.reduce((sum, { inputTokens }) => sum + (wholeNumber(inputTokens) ?? 0), 0);
+}
+
+/** Google's counts by modality. */
+function audioOfGoogle(counts: unknown): number | undefined {
+  if (!Array.isArray(counts)) return undefined;
+  const audio = counts.filter((each) => isObject(each) && each["modality"] === "AUDIO") as JsonObject[];
+  return audio.length === 0 ? undefined : audio.reduce((sum, each) => sum + (wholeNumber(each["tokenCount"]) ?? 0), 0);
 }
 
 /** Sums of all members of two usages, details included. */

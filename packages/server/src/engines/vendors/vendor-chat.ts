@@ -1,4 +1,5 @@
 /** Implements `ChatModel` for a vendor's model: validates, translates and calls the vendor once per choice. */
+import type { ChatCompletion, ChatUsage } from "../../api/chat-answer.ts";
 import { AppError } from "../../errors.ts";
 import type { ChatCall, ChatModel } from "../engine.ts";
 import { toCallOptions } from "./call-options.ts";
@@ -42,15 +43,29 @@ async function plan({ request }: ChatCall, target: Omit<ChoiceCall, "request" | 
   }));
 }
 
+function unusedOf(call: ChatCall): (usage: ChatUsage) => void {
+  return (usage) => call.onUnused?.(usage);
+}
+
 /** The chat model of this name at the vendor. */
 export function createVendorChat(model: string, connection: VendorConnection): ChatModel {
   return {
     async complete(call) {
       const live = begin(call, connection);
+      const complete: ChatCompletion[] = [];
       try {
-        const calls = await plan(call, { connection, model, live });
-        return joinCompletions(await Promise.all(calls.map(completeChoice)));
+        const calls = await plan(call, { connection, model, live, onUnused: unusedOf(call) });
+        return joinCompletions(
+          await Promise.all(
+            calls.map(async (choice) => {
+              const completion = await completeChoice(choice);
+              complete.push(completion);
+              return completion;
+            }),
+          ),
+        );
       } catch (error) {
+        for (const { usage } of complete) if (usage !== undefined) call.onUnused?.(usage);
         throw toCallError(error, live, connection);
       } finally {
         live.close();
@@ -60,7 +75,7 @@ export function createVendorChat(model: string, connection: VendorConnection): C
     async *stream(call) {
       const live = begin(call, connection);
       try {
-        const calls = await plan(call, { connection, model, live });
+        const calls = await plan(call, { connection, model, live, onUnused: unusedOf(call) });
         const sources = calls.map(streamChoice);
         for await (const chunk of sources.length === 1 ? sources[0]! : joinStreams(sources, () => live.close())) {
           live.fruitless.reset();

@@ -141,7 +141,8 @@ async function readConversations(
 }
 
 function toConversation(row: ConversationRow, costOf: CostOfModels): Conversation {
-  const models = toModels(row.models);
+  const called = toModels(row.models);
+  const models = called.map(({ counts }) => counts);
   const sum = (count: Exclude<keyof (typeof models)[number], "model">): number =>
     models.reduce((total, model) => total + model[count], 0);
   return {
@@ -155,7 +156,7 @@ function toConversation(row: ConversationRow, costOf: CostOfModels): Conversatio
     output_tokens: sum("outputTokens"),
     cache_read_tokens: sum("cacheReadTokens"),
     cache_write_tokens: sum("cacheWriteTokens"),
-    cost: costOf(models),
+    cost: costOf(called),
     models: models.map(({ calls, cacheReadTokens, cacheWriteTokens, inputTokens, model, outputTokens }) => ({
       model,
       calls,

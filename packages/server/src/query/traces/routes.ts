@@ -2,7 +2,7 @@
 import { defaultConversationWindow, queryConversations } from "../../api/observability-conversations.ts";
 import { queryTraceHistogram } from "../../api/observability-trace-histogram.ts";
 import { defaultTraceWindow, listTracePresets, queryTraces } from "../../api/observability.ts";
-import type { ModelTokenPrices } from "../../pricing/token-prices.ts";
+import type { RatesOfModels } from "../../pricing/current-rates.ts";
 import { incrementalJson } from "../../http/incremental-json.ts";
 import { route, type Route } from "../../http/route.ts";
 import type { Store } from "../../store/store.ts";
@@ -20,15 +20,15 @@ import type { TracePresets } from "./trace-presets.ts";
 interface TraceParts {
   readonly store: Pick<Store, "open" | "state">;
   readonly tracePresets: TracePresets;
-  readonly tokenPrices: ModelTokenPrices;
+  readonly ratesOf: RatesOfModels;
 }
 
 const defaultPreset = "all_traces";
 const defaultLimit = 100;
 const defaultConversations = 50;
 
-export function traceRoutes({ store, tracePresets, tokenPrices }: TraceParts): Route[] {
-  const costOf = modelCosts(tokenPrices);
+export function traceRoutes({ store, tracePresets, ratesOf }: TraceParts): Route[] {
+  const costOf = modelCosts(ratesOf);
   return [
     route(queryTraces, async ({ body, scope, signal, memory }) => {
       const now = nowUnixNano();

@@ -63,6 +63,8 @@ export interface StoredSpan {
   readonly output_tokens: string;
   readonly cache_read_tokens: string;
   readonly cache_write_tokens: string;
+  readonly priced: number;
+  readonly cost_billionths: string;
   readonly project: string;
   readonly service: string;
   readonly resource_id: string;
@@ -91,7 +93,8 @@ export async function readFirstSpans(
     sql`SELECT trace_id, span_id, parent_span_id, trace_state, flags, name, kind,
         toUnixTimestamp64Nano(start_time) AS start_nano, toUnixTimestamp64Nano(end_time) AS end_nano,
         status_code, status_message, ${calledModel} AS called_model, served,
-        arrayMap(key -> toString(key), ${callKeys}) AS call_keys, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, project, service, resource_id, scope_id,
+        arrayMap(key -> toString(key), ${callKeys}) AS call_keys, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,
+        priced, cost_billionths, project, service, resource_id, scope_id,
         mapKeys(attributes) AS attribute_names, mapValues(attributes) AS attribute_values, attribute_types, has_details
       FROM spans WHERE ${condition}
       ORDER BY start_time, trace_id, span_id, end_time DESC

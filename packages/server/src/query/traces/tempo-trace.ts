@@ -1,7 +1,7 @@
 /** Converts traces to Tempo's format, with a summary of each trace. https://grafana.com/docs/tempo/latest/api_docs/#query */
 import type { TracesAnswer } from "../../api/observability.ts";
 import type { CooperativeYield } from "../../scheduling/cooperative-yield.ts";
-import type { CostOfModels } from "./model-cost.ts";
+import type { CostOfModels, ModelCalls } from "./model-cost.ts";
 import { tempoForm, toResourceSpans, type SpanContext } from "./resource-spans.ts";
 import type { StoredSpan } from "./spans.ts";
 
@@ -14,7 +14,7 @@ interface TraceSummary {
   readonly endUnixNano: bigint;
   readonly spanCount: number;
   readonly errorCount: number;
-  readonly models: Trace["summary"]["models"];
+  readonly models: readonly ModelCalls[];
   /** Undefined if they were not requested. */
   readonly origins: { readonly projects: readonly string[]; readonly services: readonly string[] } | undefined;
 }
@@ -43,7 +43,7 @@ export function traceHead(summary: TraceSummary, costOf: CostOfModels): Trace {
       errorCount,
       status: root.status_code === 2 ? "error" : root.status_code === 1 ? "ok" : "unset",
       durationNanos: String(durationNano),
-      models,
+      models: models.map(({ counts }) => counts),
       cost: costOf(models),
       ...(origins && {
         projects: origins.projects.toSorted(),
@@ -86,7 +86,7 @@ function originsOf(spans: readonly StoredSpan[]): TraceSummary["origins"] {
   };
 }
 
-function modelsOf(spans: readonly StoredSpan[]): Trace["summary"]["models"] {
+function modelsOf(spans: readonly StoredSpan[]): ModelCalls[] {
   const servedKeys = new Set(spans.filter(({ served }) => served === 1).flatMap(({ call_keys }) => call_keys));
   const counted = spans.filter(
     ({ called_model, served, call_keys }) =>
@@ -94,15 +94,27 @@ function modelsOf(spans: readonly StoredSpan[]): Trace["summary"]["models"] {
   );
   const byModel = Map.groupBy(counted, ({ called_model }) => called_model);
   return [...byModel]
-    .map(([model, calls]) => ({
-      model,
-      calls: calls.length,
-      inputTokens: calls.reduce((sum, call) => sum + Number(call.input_tokens), 0),
-      outputTokens: calls.reduce((sum, call) => sum + Number(call.output_tokens), 0),
-      cacheReadTokens: calls.reduce((sum, call) => sum + Number(call.cache_read_tokens), 0),
-      cacheWriteTokens: calls.reduce((sum, call) => sum + Number(call.cache_write_tokens), 0),
-    }))
-    .sort((left, right) => (left.model < right.model ? -1 : 1));
+    .map(([model, calls]) => {
+      const priced = calls.filter((call) => call.priced === 1);
+      return {
+        counts: { model, calls: calls.length, ...tokensOf(calls) },
+        pricedCalls: priced.length,
+        costBillionths: priced.reduce((sum, call) => sum + Number(call.cost_billionths), 0),
+        unpriced: tokensOf(calls.filter((call) => call.priced !== 1)),
+      };
+    })
+    .sort((left, right) => (left.counts.model < right.counts.model ? -1 : 1));
+}
+
+function tokensOf(calls: readonly StoredSpan[]): ModelCalls["unpriced"] {
+  const sum = (column: "input_tokens" | "output_tokens" | "cache_read_tokens" | "cache_write_tokens"): number =>
+    calls.reduce((total, call) => total + Number(call[column]), 0);
+  return {
+    inputTokens: sum("input_tokens"),
+    outputTokens: sum("output_tokens"),
+    cacheReadTokens: sum("cache_read_tokens"),
+    cacheWriteTokens: sum("cache_write_tokens"),
+  };
 }
 
 /** The earliest span without a parent; if the root has not arrived, the earliest span. */

@@ -2,7 +2,7 @@
 import type { TracesAnswer } from "../../api/observability.ts";
 import { sql, type Statement } from "../../store/statement.ts";
 import type { TenantReader } from "../../store/store.ts";
-import { callKeys, calledModel, type CostOfModels } from "./model-cost.ts";
+import { callKeys, calledModel, type CostOfModels, type ModelCalls } from "./model-cost.ts";
 import { traceHead } from "./tempo-trace.ts";
 
 type Trace = TracesAnswer["traces"][number];
@@ -15,17 +15,24 @@ export function spansOfTraces(condition: Statement): Statement {
   return sql`(SELECT *, groupUniqArrayArrayIf(call_keys, served = 1) OVER (PARTITION BY trace_id) AS served_keys FROM (
       SELECT trace_id, span_id, parent_span_id, project, service, name, status_code, start_time, end_time, session_id,
         ${calledModel} AS called_model, served, ${callKeys} AS call_keys, input_tokens, output_tokens,
-        cache_read_tokens, cache_write_tokens
+        cache_read_tokens, cache_write_tokens, priced, cost_billionths
       FROM spans WHERE ${condition}
       LIMIT 1 BY trace_id, span_id, start_time
     ))`;
 }
 
-/** Models, their calls, input tokens, output tokens, and of the input tokens those read from and written to caches. */
-export type CallsOfModels = readonly [string[], string[], string[], string[], string[], string[]];
+/**
+ * Models, their calls, input tokens, output tokens, and of the input tokens those read from and written to caches; calls with a
+ * recorded cost, the sum of these costs, and the tokens of the other calls in the same order.
+ */
+export type CallsOfModels = readonly [names: string[], ...sums: string[][]];
 
-export const callsOfModels = sql`sumMapIf([called_model], [toUInt64(1)], [input_tokens], [output_tokens], [cache_read_tokens], [cache_write_tokens],
-  called_model != '' AND (served = 1 OR NOT hasAny(call_keys, served_keys)))`;
+const tokenColumns = sql`[input_tokens], [output_tokens], [cache_read_tokens], [cache_write_tokens]`;
+const unpricedColumns = sql`[if(priced = 1, 0, input_tokens)], [if(priced = 1, 0, output_tokens)],
+  [if(priced = 1, 0, cache_read_tokens)], [if(priced = 1, 0, cache_write_tokens)]`;
+
+export const callsOfModels = sql`sumMapIf([called_model], [toUInt64(1)], ${tokenColumns}, [toUInt64(priced)], [cost_billionths],
+  ${unpricedColumns}, called_model != '' AND (served = 1 OR NOT hasAny(call_keys, served_keys)))`;
 
 interface HeadRow {
   readonly trace_id: string;
@@ -81,20 +88,17 @@ export async function readHeads(
   );
 }
 
-export function toModels([
-  names,
-  calls,
-  input,
-  output,
-  cacheRead,
-  cacheWrite,
-]: CallsOfModels): Trace["summary"]["models"] {
-  return names.map((model, index) => ({
-    model,
-    calls: Number(calls[index]),
-    inputTokens: Number(input[index]),
-    outputTokens: Number(output[index]),
-    cacheReadTokens: Number(cacheRead[index]),
-    cacheWriteTokens: Number(cacheWrite[index]),
-  }));
+export function toModels([names, ...sums]: CallsOfModels): ModelCalls[] {
+  return names.map((model, index) => {
+    const numbers = sums.map((column) => Number(column[index]));
+    const [calls, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, pricedCalls, costBillionths] =
+      numbers as [number, number, number, number, number, number, number];
+    const [input, output, cacheRead, cacheWrite] = numbers.slice(7) as [number, number, number, number];
+    return {
+      counts: { model, calls, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens },
+      pricedCalls,
+      costBillionths,
+      unpriced: { inputTokens: input, outputTokens: output, cacheReadTokens: cacheRead, cacheWriteTokens: cacheWrite },
+    };
+  });
 }

@@ -64,6 +64,13 @@ function sum(value: Statement, condition: Statement): RollupColumn {
   return { type: "Float64", value: sql`sumIf(${value}, ${condition})` };
 }
 
+const isPriced = sql`priced = 1`;
+
+/** Of the calls whose cost is known. */
+function sumOfPriced(tokens: Statement): RollupColumn {
+  return { type: "UInt64", value: sql`sumIf(${tokens}, ${isPriced})` };
+}
+
 export const callMinutes: Rollup = {
   name: "call_minutes",
   source: "calls",
@@ -99,6 +106,12 @@ export const callMinutes: Rollup = {
     output_tokens: { type: "UInt64", value: sql`sum(output_tokens)` },
     cache_read_tokens: { type: "UInt64", value: sql`sum(cache_read_tokens)` },
     cache_write_tokens: { type: "UInt64", value: sql`sum(cache_write_tokens)` },
+    cost_billionths: { type: "UInt64", value: sql`sum(cost_billionths)` },
+    priced_calls: count(isPriced),
+    priced_input_tokens: sumOfPriced(sql`input_tokens`),
+    priced_output_tokens: sumOfPriced(sql`output_tokens`),
+    priced_cache_read_tokens: sumOfPriced(sql`cache_read_tokens`),
+    priced_cache_write_tokens: sumOfPriced(sql`cache_write_tokens`),
     first_chunk_calls: count(isFirstChunk),
     first_chunk_seconds: sum(sql`first_chunk`, isFirstChunk),
     calls_by_first_chunk: histogram(sql`first_chunk`, isFirstChunk),
@@ -118,7 +131,7 @@ function countedCalls({ fromUnixNano, toUnixNano }: HourRange): Statement {
   const condition = sql`(${isInference} OR ${isAgent} OR ${isTool} OR ${isRejection})`;
   const spans = sql`spans FINAL WHERE ${endedWithin([range])} AND ${condition} AND ${isCounted([range])}`;
   return sql`(SELECT project, days, operation, provider, input_tokens, output_tokens,
-      cache_read_tokens, cache_write_tokens,
+      cache_read_tokens, cache_write_tokens, priced, cost_billionths,
       ${endNanos} AS ended_nanos, ${durationSeconds} AS lasted, ${firstChunkSeconds} AS first_chunk,
       ${speechCharacters} AS characters, ${firstAudioSeconds} AS first_audio, ${audioSeconds} AS audio,
       ${isRejection} AS is_rejection, ${callerLabels.service_name} AS label_service,

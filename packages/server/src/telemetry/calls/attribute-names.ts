@@ -48,6 +48,10 @@ export const sounding = {
   keyName: "sounding.key.name",
   engine: "sounding.engine",
   attempts: "sounding.attempts",
+  /** Whether a part of the token counts is an estimate, because the engine reported none. */
+  usageEstimated: "sounding.usage.estimated",
+  /** The price of which `gen_ai.usage.cost` was computed. */
+  price: "sounding.price",
   /** The HTTP status with which the engine refused the call. */
   upstreamStatus: "sounding.upstream.status_code",
   /** Seconds of audio, synthesized or transcribed. */

@@ -56,6 +56,8 @@ export function toCallRecords(call: FinishedCall, kind: CallKind, providerOf: Pr
       [sounding.attempts]: attempts.length > 1 ? attempts.length : undefined,
       [sounding.upstreamStatus]: error?.upstreamStatus,
       [errorType]: error?.code,
+      [genAi.cost]: call.cost?.total,
+      [sounding.price]: call.cost === undefined ? undefined : redactText(call.cost.source),
       ...kind.attributes,
     },
   };

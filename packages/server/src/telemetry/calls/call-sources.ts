@@ -2,6 +2,7 @@
 import { randomFillSync } from "node:crypto";
 import type { FixedColumn, MapColumn, StringColumn } from "../../store/column-writers.ts";
 import { attributeKinds } from "../../store/schema.ts";
+import { namedCost } from "../../pricing/reported-costs.ts";
 import { spanAttributeNames } from "../rows/known-attributes.ts";
 import type { LogSource } from "../rows/log-rows.ts";
 import type { CallKeyColumns, SpanDetailColumns, SpanSource } from "../rows/span-rows.ts";
@@ -77,6 +78,11 @@ export class CallSpanSource implements SpanSource {
   writeKnownCount(column: FixedColumn, attribute: number): void {
     const value = this.current.attributes[spanAttributeNames[attribute]!];
     column.unsigned(typeof value === "number" ? value : 0);
+  }
+
+  get costBillionths(): number | undefined {
+    const cost = this.current.attributes[genAi.cost];
+    return typeof cost === "number" ? namedCost(cost) : undefined;
   }
 
   /** A call's span; those of its attempts do not count. */

@@ -39,7 +39,7 @@ function outputType({ response_format: format }: ChatRequest): string | undefine
   return format.type === "text" ? "text" : "json";
 }
 
-function answerAttributes({ answer, usage, cost, firstChunkMs }: FinishedChat): Attributes {
+function answerAttributes({ answer, usage, isUsageEstimated, firstChunkMs }: FinishedChat): Attributes {
   return {
     [genAi.responseId]: answer?.id,
     [genAi.responseModel]: answer?.model,
@@ -50,7 +50,7 @@ function answerAttributes({ answer, usage, cost, firstChunkMs }: FinishedChat): 
     [genAi.cacheReadTokens]: usage?.prompt_tokens_details?.cached_tokens,
     [genAi.cacheWriteTokens]: usage?.prompt_tokens_details?.cache_write_tokens,
     [genAi.reasoningTokens]: usage?.completion_tokens_details?.reasoning_tokens,
-    [genAi.cost]: cost,
+    [sounding.usageEstimated]: isUsageEstimated ? true : undefined,
   };
 }
 

@@ -11,7 +11,6 @@ export function toEmbeddingRecords(
 ): CallRecords {
   const attributes = {
     [genAi.inputTokens]: call.tokens,
-    [genAi.cost]: call.cost,
     [genAi.embeddingDimensions]: call.dimensions,
   };
   return toCallRecords(call, { subject: `Embedding with ${call.model}`, attributes, keepContent }, providerOf);

@@ -112,17 +112,25 @@ export class AttributeFinder {
   /** Writes a count: an integer, also if it was sent as a double or as text; 0 for anything else. */
   writeCount(column: FixedColumn, target: number, bytes: Uint8Array): void {
     if (this.#ranks[target] === noRank) column.addDefault();
-    else column.unsigned(this.#count(target, bytes));
+    else column.unsigned(this.count(target, bytes));
   }
 
-  #count(target: number, bytes: Uint8Array): number {
+  /** The same count. */
+  count(target: number, bytes: Uint8Array): number {
+    const count = this.number(target, bytes);
+    return count >= 0 && count <= Number.MAX_SAFE_INTEGER ? Math.trunc(count) : 0;
+  }
+
+  /** A number, also if it was sent as text; NaN for anything else. */
+  number(target: number, bytes: Uint8Array): number {
+    if (this.#ranks[target] === noRank) return Number.NaN;
     this.#value.read(bytes, this.#starts[target]!, this.#ends[target]!);
     const { kind, start } = this.#value;
-    let count = Number.NaN;
-    if (kind === integerKind) count = int64At(bytes, start);
-    else if (kind === doubleKind) count = doubleAt(bytes, start);
-    else if (kind === stringKind) count = Number(this.#value.text(bytes));
-    return count >= 0 && count <= Number.MAX_SAFE_INTEGER ? Math.trunc(count) : 0;
+    if (kind === integerKind) return int64At(bytes, start);
+    if (kind === doubleKind) return doubleAt(bytes, start);
+    // Blanks alone would be 0.
+    const text = kind === stringKind ? this.#value.text(bytes).trim() : "";
+    return text === "" ? Number.NaN : Number(text);
   }
 }
 

@@ -55,6 +55,7 @@ export class CallSpanScan {
   async prepare(bytes: Uint8Array, yielder: CooperativeYield): Promise<void> {
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
     if (!operationNames.some((name) => text.includes(name))) return;
+    await this.#builder.costs.load();
     const calls: FoundCall[] = [];
     for (const [start, end] of recordRanges(bytes, traceExport)) {
       const call = this.#read(bytes, start, end);

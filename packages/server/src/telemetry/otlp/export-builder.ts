@@ -1,4 +1,5 @@
 /** Collects the result of one export request: its rows, and the rejected records with the reasons. */
+import type { ReportedCosts } from "../../pricing/reported-costs.ts";
 import { RowBuilder, type RowBuilderOptions } from "../rows/row-builder.ts";
 import type { CallSpans } from "./call-spans.ts";
 
@@ -11,11 +12,17 @@ export class ExportBuilder extends RowBuilder {
   /** Of accepted data points. */
   exemplars = 0;
   readonly callSpans: CallSpans;
+  readonly costs: ReportedCosts;
   readonly #reasons = new Map<string, number>();
 
-  constructor({ callSpans, ...options }: RowBuilderOptions & { readonly callSpans: CallSpans }) {
+  constructor({
+    callSpans,
+    costs,
+    ...options
+  }: RowBuilderOptions & { readonly callSpans: CallSpans; readonly costs: ReportedCosts }) {
     super(options);
     this.callSpans = callSpans;
+    this.costs = costs;
   }
 
   /** @param reason completes "2 spans rejected: 1 …" */

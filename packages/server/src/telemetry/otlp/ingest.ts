@@ -1,4 +1,5 @@
 /** Ingests an export request: decodes it, appends its rows, and resolves once they are durable. docs/adr/0020-telemetry-ingest.md */
+import type { ReportedCosts } from "../../pricing/reported-costs.ts";
 import type { Batch, Store } from "../../store/store.ts";
 import type { Scope } from "../../tenant.ts";
 import type { Encoding, ExportResult } from "./export-result.ts";
@@ -16,6 +17,7 @@ export interface IngestParts {
   readonly store: RowStore;
   readonly settingsOf: SettingsOf;
   readonly converter: JsonConverter;
+  readonly costs: ReportedCosts;
   /** UNIX milliseconds. */
   readonly now?: () => number;
 }
@@ -35,11 +37,11 @@ export interface ExportRequest {
  */
 export type Ingest = (request: ExportRequest) => Promise<ExportResult>;
 
-export function createIngest({ store, settingsOf, converter, now = Date.now }: IngestParts): Ingest {
+export function createIngest({ store, settingsOf, converter, costs, now = Date.now }: IngestParts): Ingest {
   const callSpans = new CallSpans();
   return async ({ scope, signal, encoding, bytes }) => {
     const { organizationId } = scope;
-    const builder = new ExportBuilder({ organizationId, nowMs: now(), store, callSpans });
+    const builder = new ExportBuilder({ organizationId, nowMs: now(), store, callSpans, costs });
     const groups = new ResourceScopeReader({ scope, settingsOf, builder });
     const protobuf = encoding === "json" ? await converter.convert(bytes, signal, organizationId) : bytes;
     await decodeExport(protobuf, signal, { builder, groups });

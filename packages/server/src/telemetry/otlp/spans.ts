@@ -1,6 +1,7 @@
 /** Decodes OTLP spans. https://opentelemetry.io/docs/specs/otel/trace/api/#span */
 import type { FixedColumn, MapColumn, StringColumn } from "../../store/column-writers.ts";
 import { largeAttributeBytes } from "../../store/schema.ts";
+import { namedCost } from "../../pricing/reported-costs.ts";
 import type { CooperativeYield } from "../../scheduling/cooperative-yield.ts";
 import { spanAttributePositions as position } from "../rows/known-attributes.ts";
 import { type CallKeyColumns, type SpanDetailColumns, type SpanSource, writeSpan } from "../rows/span-rows.ts";
@@ -11,6 +12,7 @@ import type { ExportBuilder } from "./export-builder.ts";
 import { isId } from "./ids.ts";
 import { copyOf, uint32Of, writeCountOf, writeSpanIdOf, writeTextOf, writeTraceIdOf } from "./message-fields.ts";
 import { MessageScan, RangeList } from "../../protobuf/message-scan.ts";
+import { fixed64At } from "../../protobuf/numbers.ts";
 import { span, spanParts } from "../../protobuf/otlp-messages.ts";
 import type { ResourceScope } from "./resource-scopes.ts";
 import type { SpanMeaning } from "./span-meaning.ts";
@@ -24,6 +26,7 @@ const linkField = spanParts.link.fields;
 const unspecified = 0;
 const highestKind = 5;
 const highestStatus = 2;
+const nanosPerMs = 1e6;
 
 export class SpanDecoder {
   readonly #builder: ExportBuilder;
@@ -196,6 +199,28 @@ class OtlpSpanSource implements SpanSource {
 
   writeKnownCount(column: FixedColumn, attribute: number): void {
     this.#known.writeCount(column, attribute, this.#scan.bytes);
+  }
+
+  /** As the sender says, else by the prices of the model. */
+  get costBillionths(): number | undefined {
+    const known = this.#known;
+    const { bytes, starts } = this.#scan;
+    const named = namedCost(known.number(position.cost, bytes));
+    if (named !== undefined || this.#meaning?.isInference !== true) return named;
+    const model = {
+      provider: known.text(position.provider, bytes),
+      models: [
+        this.#meaning.requestModel ?? known.text(position.request_model, bytes),
+        known.text(position.response_model, bytes),
+      ],
+    };
+    const tokens = {
+      inputTokens: known.count(position.input_tokens, bytes),
+      outputTokens: known.count(position.output_tokens, bytes),
+      cacheReadTokens: known.count(position.cache_read_tokens, bytes),
+      cacheWriteTokens: known.count(position.cache_write_tokens, bytes),
+    };
+    return this.#builder.costs.of(model, tokens, fixed64At(bytes, starts[field.startTimeUnixNano]!) / nanosPerMs);
   }
 
   writeDetails(columns: SpanDetailColumns): void {

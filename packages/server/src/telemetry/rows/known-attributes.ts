@@ -88,6 +88,7 @@ export const spanAttributes = {
     "llm.token_count.prompt_details.cache_write",
     "ai.usage.inputTokenDetails.cacheWriteTokens",
   ],
+  cost: ["gen_ai.usage.cost", "gen_ai.usage.total_cost", "llm.cost.total", "llm.usage.total_cost", "operation.cost"],
   error_type: ["error.type"],
   tool_name: ["gen_ai.tool.name", "tool.name", "ai.toolCall.name", "traceloop.entity.name"],
   response_id: ["gen_ai.response.id", "ai.response.id"],

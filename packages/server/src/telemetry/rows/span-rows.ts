@@ -31,6 +31,8 @@ export interface SpanSource {
   /** The known attribute at this position (`spanAttributePositions`). Only after `writeAttributes`, like the next ones. */
   writeKnownText(column: StringColumn, attribute: number): void;
   writeKnownCount(column: FixedColumn, attribute: number): void;
+  /** What the call cost, in billionths of the currency's unit; undefined if it is not known. Only after `writeAttributes`. */
+  readonly costBillionths: number | undefined;
   /** Whether this server served the call that the span describes. */
   readonly isServed: boolean;
   /** Writes the keys of a model call's span (call-keys.ts), or their defaults. */
@@ -71,6 +73,9 @@ export function writeSpan(builder: RowBuilder, span: SpanSource, group: RecordGr
   span.writeKnownCount(columns.output_tokens, position.output_tokens);
   span.writeKnownCount(columns.cache_read_tokens, position.cache_read_tokens);
   span.writeKnownCount(columns.cache_write_tokens, position.cache_write_tokens);
+  const { costBillionths } = span;
+  columns.priced.unsigned(costBillionths === undefined ? 0 : 1);
+  columns.cost_billionths.unsigned(costBillionths ?? 0);
   span.writeKnownText(columns.error_type, position.error_type);
   span.writeKnownText(columns.tool_name, position.tool_name);
   columns.served.unsigned(span.isServed ? 1 : 0);

@@ -1,8 +1,6 @@
 /** Metric presets about model calls and tokens. */
-import { AppError } from "../../../errors.ts";
 import type { Expression, LabelMatcher } from "../../../languages/promql/syntax/ast.ts";
-import type { TokenPrice } from "../../../pricing/token-price.ts";
-import type { ModelTokenPrices } from "../../../pricing/token-prices.ts";
+import type { RatesOfModels } from "../../../pricing/current-rates.ts";
 import { aggregate, betweenVectors, call, constantSeries, number, range, withNumber } from "./expression-factories.ts";
 import type { MetricPreset, PresetCall, PresetFilter } from "./preset.ts";
 
@@ -139,48 +137,37 @@ export const inferencePresets: readonly MetricPreset[] = [
   },
 ];
 
-/** The preset of token costs, which needs the configured prices. */
-export function tokenCostPreset(prices: ModelTokenPrices): MetricPreset {
+/** The preset of token costs. @param ratesOf what configured prices say now, for calls whose cost was not recorded */
+export function tokenCostPreset(ratesOf: RatesOfModels): MetricPreset {
   return {
     name: "token_cost",
     group: "Tokens",
     description:
-      "Cost of the tokens of models with a configured price (`telemetry.token_prices`); models without a price are not included.",
-    unit: "the currency of the prices",
+      "What calls cost: as recorded with the call, else its tokens at today's configured price (`telemetry.token_prices`). Calls of models without a price are not included.",
+    unit: "the currency of the prices (`telemetry.currency`)",
     labels: ["model_key"],
     filters,
-    build: (presetCall) => costOf(prices, presetCall),
+    build: (presetCall) => costOf(ratesOf(), presetCall),
   };
 }
 
 /**
- * Tokens times prices. Prices are constant series with the same labels, so few store queries serve any number of models. Cached
- * tokens are part of the input, so that they count with the difference of their price.
+ * Recorded costs, and other tokens times prices. Prices are constant series with the same labels, so few store queries serve any
+ * number of models. Cached tokens are part of the input, so that they count with the difference of their price.
  */
-function costOf(prices: ModelTokenPrices, presetCall: PresetCall): Expression {
+function costOf(rates: ReturnType<RatesOfModels>, presetCall: PresetCall): Expression {
+  const recorded = increaseOf("inference_cost_total", ["model_key"], presetCall);
   const wanted = presetCall.matchers.find(({ name }) => name === "model_key")?.value;
-  const priced = Object.entries(prices).filter(([model]) => wanted === undefined || model === wanted);
-  const seriesOf = (typed: (price: TokenPrice) => Readonly<Record<string, number>>): Expression[] =>
-    priced.flatMap(([model, price]) =>
-      Object.entries(typed(price)).map(([type, amount]) =>
-        constantSeries(amount / 1e6, { model_key: model, token_type: type }),
-      ),
-    );
-  const priceSeries = seriesOf(({ input, output }) => ({ input, output }));
-  const cacheSeries = seriesOf(({ cacheRead, cacheWrite, input }) => ({
-    cache_read: cacheRead - input,
-    cache_write: cacheWrite - input,
-  }));
-  if (priceSeries.length === 0) {
-    const problem = wanted === undefined ? "No model has a price" : `The model ${JSON.stringify(wanted)} has no price`;
-    throw new AppError("invalid_request", `${problem}; set prices under telemetry.token_prices.`, {
-      param: "metric",
-    });
-  }
-  const costs = (metric: string, series: Expression[]): Expression =>
-    betweenVectors(increaseOf(metric, ["model_key", "token_type"], presetCall), "*", unionOf(series));
-  const all = [costs("token_usage_total", priceSeries), costs("cached_token_usage_total", cacheSeries)];
-  return aggregate("sum", ["model_key"], unionOf(all));
+  const priced = Object.entries(rates).filter(([model]) => wanted === undefined || model === wanted);
+  if (priced.length === 0) return recorded;
+  const series = priced.flatMap(([model, { cacheRead, cacheWrite, input, output }]) =>
+    Object.entries({ input, output, cache_read: cacheRead - input, cache_write: cacheWrite - input }).map(
+      ([type, amount]) => constantSeries(amount / 1e6, { model_key: model, token_type: type }),
+    ),
+  );
+  const tokens = increaseOf("unpriced_token_usage_total", ["model_key", "token_type"], presetCall);
+  const computed = betweenVectors(tokens, "*", unionOf(series));
+  return aggregate("sum", ["model_key"], betweenVectors(recorded, "or", computed));
 }
 
 /** A balanced tree, because the depth of queries is limited. */

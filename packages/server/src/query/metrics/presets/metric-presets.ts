@@ -2,7 +2,7 @@
 import { showValue } from "../../../api/validate.ts";
 import type { MetricPresetSettings } from "../../../config/metric-presets.ts";
 import { AppError } from "../../../errors.ts";
-import type { ModelTokenPrices } from "../../../pricing/token-prices.ts";
+import type { RatesOfModels } from "../../../pricing/current-rates.ts";
 import { nonInferencePresets } from "./agent-presets.ts";
 import { configuredPreset } from "./configured-preset.ts";
 import { inferencePresets, tokenCostPreset } from "./inference-presets.ts";
@@ -22,14 +22,14 @@ export interface MetricPresets {
 }
 
 interface MetricPresetOptions {
-  readonly tokenPrices: ModelTokenPrices;
+  readonly ratesOf: RatesOfModels;
   /** Further presets, by name. */
   readonly configured: Readonly<Record<string, MetricPresetSettings>>;
 }
 
 /** @throws AppError invalid_request when a configured preset is broken or has the name of a built-in one */
-export function createMetricPresets({ configured, tokenPrices }: MetricPresetOptions): MetricPresets {
-  const builtIn = [...inferencePresets, tokenCostPreset(tokenPrices), ...nonInferencePresets];
+export function createMetricPresets({ configured, ratesOf }: MetricPresetOptions): MetricPresets {
+  const builtIn = [...inferencePresets, tokenCostPreset(ratesOf), ...nonInferencePresets];
   const presets = new Map(builtIn.map((preset) => [preset.name, preset]));
   for (const [name, settings] of Object.entries(configured)) {
     if (presets.has(name) || Object.hasOwn(presetAliases, name)) {

@@ -34,6 +34,8 @@ export interface SpanMetric {
 
 /** A metric over rows of `call_minutes`. */
 interface SummedMetric {
+  /** Splits each sum into items, where its columns differ from those of spans. */
+  readonly arrayJoin?: Statement;
   /** Which sums count. */
   readonly condition: Statement;
   /** The sum of the values. */
@@ -44,6 +46,9 @@ interface SummedMetric {
 }
 
 export const one = sql`1.`;
+
+/** Labels that tell the agent. */
+export const agentLabels = ["project_name", "service_name", "agent_name", "agent_class"] as const;
 
 /** Who called: labels that have too many values to be in every series. */
 const callerLabels = ["session_id", "user_id", "key_id", "key_name"] as const;

@@ -16,11 +16,11 @@ import {
 } from "../../../store/row-expressions.ts";
 import { inferenceOperations } from "../../../store/span-operations.ts";
 import { sql } from "../../../store/statement.ts";
-import { one, spanMetric as metric, type SpanMetric } from "./span-metric.ts";
+import { agentLabels, one, spanMetric as metric, type SpanMetric } from "./span-metric.ts";
+import { tokenMetrics } from "./token-metrics.ts";
 import { traceMetrics } from "./trace-metrics.ts";
 
 const identityLabels = ["project_name", "service_name"] as const;
-const agentLabels = [...identityLabels, "agent_name", "agent_class"] as const;
 const inferenceLabels = [...agentLabels, "model_key", "provider", "operation", "status"] as const;
 
 const durations = { value: sql`seconds`, count: sql`calls`, buckets: sql`calls_by_seconds` };
@@ -72,35 +72,6 @@ const inference: readonly SpanMetric[] = [
       count: sql`first_chunk_calls`,
       buckets: sql`calls_by_first_chunk`,
     },
-  }),
-  metric({
-    name: "token_usage_total",
-    type: "counter",
-    unit: "",
-    help: "Tokens that models read and generated.",
-    source: "`gen_ai.usage.input_tokens` and `gen_ai.usage.output_tokens` of model call spans.",
-    labels: [...agentLabels, "model_key", "provider", "operation", "token_type"],
-    condition: isInference,
-    countsCalls: true,
-    arrayJoin: sql`['input', 'output'] AS token_type, [input_tokens, output_tokens] AS tokens`,
-    itemCondition: sql`tokens > 0`,
-    value: sql`toFloat64(tokens)`,
-    sums: { condition: isInference, value: sql`tokens` },
-  }),
-  metric({
-    name: "cached_token_usage_total",
-    type: "counter",
-    unit: "",
-    help: "Input tokens that models read from caches of prompts (`cache_read`) or wrote to them (`cache_write`).",
-    source:
-      "`gen_ai.usage.cache_read.input_tokens` and `gen_ai.usage.cache_creation.input_tokens` of model call spans; both are part of the input tokens.",
-    labels: [...agentLabels, "model_key", "provider", "operation", "token_type"],
-    condition: isInference,
-    countsCalls: true,
-    arrayJoin: sql`['cache_read', 'cache_write'] AS token_type, [cache_read_tokens, cache_write_tokens] AS tokens`,
-    itemCondition: sql`tokens > 0`,
-    value: sql`toFloat64(tokens)`,
-    sums: { condition: isInference, value: sql`tokens` },
   }),
 ];
 
@@ -254,7 +225,14 @@ const audio: readonly SpanMetric[] = [
 ];
 
 /** Every metric over spans. */
-export const spanMetrics: readonly SpanMetric[] = [...inference, ...agents, ...sessions, ...audio, ...traceMetrics];
+export const spanMetrics: readonly SpanMetric[] = [
+  ...inference,
+  ...tokenMetrics,
+  ...agents,
+  ...sessions,
+  ...audio,
+  ...traceMetrics,
+];
 
 export type SeriesPart = "value" | "bucket" | "sum" | "count";
 

@@ -72,14 +72,14 @@ function cellsStatement(
   labels: readonly Statement[],
   condition: Statement,
 ): Statement {
-  const { buckets, count, value } = metric.sums!;
+  const { arrayJoin = metric.arrayJoin, buckets, count, value } = metric.sums!;
   const isHistogram = part === "bucket";
   const amount = isHistogram ? sql`bucket_calls` : part === "count" ? count! : value;
   const items = isHistogram
     ? sql` ARRAY JOIN mapKeys(${buckets!}) AS bucket_key, mapValues(${buckets!}) AS bucket_calls`
-    : metric.arrayJoin === undefined
+    : arrayJoin === undefined
       ? sql``
-      : sql` ARRAY JOIN ${metric.arrayJoin}`;
+      : sql` ARRAY JOIN ${arrayJoin}`;
   const table = haveWhole(cells, isWholeHour) ? sql`call_hours` : sql`call_minutes`;
   const bucket = isHistogram ? boundOfKey(sql`bucket_key`) : sql`0.`;
   const cell = sql`intDiv(${minuteUnixNano} - ${bind.int64(nanosOf(cells.originMs))}, ${bind.int64(nanosOf(cells.lengthMs))})`;

@@ -1,0 +1,144 @@
+/**
+ * Reads the prices of the configuration. What it does not say is what the model's vendor publishes; a rate that depends on
+ * another, such as that of cached tokens, keeps its share of it.
+ */
+import type { ConfiguredPrice, PriceMembers, TokenPrices } from "../config/token-prices.ts";
+import { completeRates, type DatedPrice, type ModelPrice, type TokenRates, type TokenTier } from "./model-price.ts";
+import type { PublishedPrice, PublishedPrices } from "./published/published-prices.ts";
+
+/** Whether a price of the configuration cannot be read without the published ones. */
+export function needPublished(prices: TokenPrices): boolean {
+  return Object.values(prices).some((price) => !isComplete(price));
+}
+
+/** @param published undefined: there are none @throws Error for a model without a price */
+export function readConfiguredPrices(
+  prices: TokenPrices,
+  published: Pick<PublishedPrices, "named"> | undefined,
+): ReadonlyMap<string, readonly DatedPrice[]> {
+  return new Map(Object.entries(prices).map(([model, price]) => [model, readPrice(model, price, published)]));
+}
+
+/** Rates that the vendor's shares would complete may be absent only where the vendor publishes none. */
+function isComplete({ cache_read: read, cache_write: write, input, output, published }: ConfiguredPrice): boolean {
+  const hasTokens = input !== undefined && output !== undefined && read !== undefined && write !== undefined;
+  return published === undefined && hasTokens;
+}
+
+function readPrice(
+  model: string,
+  configured: ConfiguredPrice,
+  published: Pick<PublishedPrices, "named"> | undefined,
+): readonly DatedPrice[] {
+  const { changes = [], published: name, ...first } = configured;
+  const found = published?.named(name ?? model);
+  const hasOther = [first.characters, first.audio_minute, first.request].some((each) => each !== undefined);
+  const lacksTokens = first.input === undefined || first.output === undefined;
+  if (found === undefined && ((lacksTokens && !hasOther) || name !== undefined)) {
+    const where = `telemetry.token_prices.${model}`;
+    if (published === undefined) {
+      throw new Error(
+        `${where}: published prices are in US dollars, and telemetry.currency is another one; set input and output.`,
+      );
+    }
+    const problem = `no vendor publishes prices of ${JSON.stringify(name ?? model)}`;
+    throw new Error(`${where}: ${problem}; set input and output, or set published to the name that its vendor uses.`);
+  }
+  let members: PriceMembers = first;
+  const dated = [...datedPrices(members, 0, found)];
+  let before = "";
+  for (const { from, ...change } of changes) {
+    const fromMs = Date.parse(`${from}T00:00:00Z`);
+    if (!isDay(from)) throw new Error(`telemetry.token_prices.${model}.changes: ${from} is not a day.`);
+    if (from <= before) {
+      throw new Error(
+        `telemetry.token_prices.${model}.changes: ${from} is not after ${before}; order them by their day.`,
+      );
+    }
+    before = from;
+    members = Object.assign({}, members, change);
+    dated.push(...datedPrices(members, fromMs, found));
+  }
+  return dated;
+}
+
+/** Dates such as 30 February would be those of the next month. */
+function isDay(day: string): boolean {
+  const time = Date.parse(`${day}T00:00:00Z`);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(day);
+}
+
+/** A setting's prices from a time on, for each of the vendor's own. */
+function datedPrices(members: PriceMembers, fromMs: number, published: PublishedPrice | undefined): DatedPrice[] {
+  if (published === undefined) return [{ fromMs, hours: undefined, price: toPrice(members, undefined) }];
+  return published.prices.map((each) => ({
+    fromMs: Math.max(fromMs, each.fromMs),
+    hours: each.hours,
+    price: toPrice(members, each.price),
+  }));
+}
+
+function toPrice(members: PriceMembers, published: ModelPrice | undefined): ModelPrice {
+  return {
+    tokens: toTiers(members, published?.tokens ?? []),
+    characters: members.characters ?? published?.characters,
+    audioMinute: members.audio_minute ?? published?.audioMinute,
+    leastSeconds: published?.leastSeconds ?? 0,
+    request: members.request ?? published?.request,
+    webSearches: members.web_searches ?? published?.webSearches,
+  };
+}
+
+function toTiers(members: PriceMembers, published: readonly TokenTier[]): TokenTier[] {
+  const [base, ...higher] = published;
+  const rates = base === undefined ? ownRates(members) : overrideRates(base, members);
+  if (rates === undefined) return [];
+  const { input, output, tiers } = members;
+  const first = { above: 0, ...rates };
+  if (tiers !== undefined) {
+    const sorted = tiers.toSorted((left, right) => left.above - right.above);
+    return [first, ...sorted.map((tier) => ({ above: tier.above, ...overrideRates(rates, tier) }))];
+  }
+  if (input !== undefined || output !== undefined) return [first];
+  return [first, ...higher.map((tier) => ({ above: tier.above, ...overrideRates(tier, members) }))];
+}
+
+function ownRates(given: PriceMembers): TokenRates | undefined {
+  const { input, output } = given;
+  if (input === undefined || output === undefined) return undefined;
+  return completeRates({ input, output, ...defined(toRates(given)) });
+}
+
+function overrideRates(base: TokenRates, given: Partial<PriceMembers>): TokenRates {
+  const { input = base.input, output = base.output } = given;
+  const ofInput = (rate: number): number => (base.input === 0 ? input : rate * (input / base.input));
+  const ofOutput = (rate: number): number => (base.output === 0 ? output : rate * (output / base.output));
+  return {
+    input,
+    output,
+    cacheRead: ofInput(base.cacheRead),
+    cacheWrite: ofInput(base.cacheWrite),
+    cacheWriteHour: ofInput(base.cacheWriteHour),
+    audioInput: ofInput(base.audioInput),
+    audioCacheRead: ofInput(base.audioCacheRead),
+    audioOutput: ofOutput(base.audioOutput),
+    reasoning: ofOutput(base.reasoning),
+    ...defined(toRates(given)),
+  };
+}
+
+function toRates(given: Partial<PriceMembers>): Partial<Record<keyof TokenRates, number | undefined>> {
+  return {
+    cacheRead: given.cache_read,
+    cacheWrite: given.cache_write,
+    cacheWriteHour: given.cache_write_1h,
+    audioInput: given.audio_input,
+    audioCacheRead: given.audio_cache_read,
+    audioOutput: given.audio_output,
+    reasoning: given.reasoning,
+  };
+}
+
+function defined(rates: Partial<Record<keyof TokenRates, number | undefined>>): Partial<TokenRates> {
+  return Object.fromEntries(Object.entries(rates).filter(([, rate]) => rate !== undefined));
+}

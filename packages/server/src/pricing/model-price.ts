@@ -1,0 +1,140 @@
+/** What a model's usage costs, in integers of a billionth of the currency's unit. */
+import type { CallUsage, TokenUsage } from "./token-usage.ts";
+
+/** Of one million tokens of each kind, in the currency's unit. */
+export interface TokenRates {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  /** Kept for five minutes, or as long as the vendor keeps it without a choice. */
+  readonly cacheWrite: number;
+  readonly cacheWriteHour: number;
+  readonly audioInput: number;
+  readonly audioCacheRead: number;
+  readonly audioOutput: number;
+  readonly reasoning: number;
+}
+
+/** Rates for prompts with more input tokens than this; they are those of all tokens of the call. */
+export interface TokenTier extends TokenRates {
+  readonly above: number;
+}
+
+export interface ModelPrice {
+  /** In order of `above`, from 0; empty if tokens have no price. */
+  readonly tokens: readonly TokenTier[];
+  /** Of one million characters of text to speak. */
+  readonly characters: number | undefined;
+  /** Of one minute of audio, spoken or transcribed. */
+  readonly audioMinute: number | undefined;
+  /** Shorter recordings are charged as if they had this length. */
+  readonly leastSeconds: number;
+  /** Of each call, in addition to what it used. */
+  readonly request: number | undefined;
+  /** Of one thousand searches of the web. */
+  readonly webSearches: number | undefined;
+}
+
+/** A price and when it holds, on the clock of UTC. */
+export interface DatedPrice {
+  /** Unix time; the first one of a list holds from the beginning. */
+  readonly fromMs: number;
+  /** Seconds of the day from and to which it holds; the second may be the earlier. */
+  readonly hours: readonly [number, number] | undefined;
+  readonly price: ModelPrice;
+}
+
+/** The last one that holds. @param prices at least one */
+export function priceAt(prices: readonly DatedPrice[], unixMs: number): ModelPrice {
+  for (let index = prices.length - 1; index > 0; index -= 1) {
+    const { fromMs, hours, price } = prices[index]!;
+    if (unixMs >= fromMs && (hours === undefined || isWithin(hours, (unixMs / 1000) % secondsOfDay))) return price;
+  }
+  return prices[0]!.price;
+}
+
+const secondsOfDay = 86_400;
+
+function isWithin([from, to]: readonly [number, number], second: number): boolean {
+  return from <= to ? second >= from && second < to : second >= from || second < to;
+}
+
+/** What a call costs: whole billionths of the currency's unit. */
+export interface Billionths {
+  /** Of what the model was given, including what is charged for the call itself and for searches. */
+  readonly input: number;
+  readonly output: number;
+}
+
+/** @returns undefined if the price says nothing about what was used */
+export function costOf(price: ModelPrice, usage: CallUsage): Billionths | undefined {
+  const used = costOfUse(price, usage);
+  if (used === undefined && price.request === undefined) return undefined;
+  const searches = ((usage.tokens?.webSearches ?? 0) * (price.webSearches ?? 0)) / 1_000;
+  const extra = (price.request ?? 0) + searches;
+  return {
+    input: Math.round((used?.input ?? 0) + extra * billionth),
+    output: Math.round(used?.output ?? 0),
+  };
+}
+
+const billionth = 1e9;
+/** Rates are of a million tokens: a token of rate 1 costs a thousand billionths. */
+const perToken = billionth / 1e6;
+
+function costOfUse(price: ModelPrice, usage: CallUsage): Billionths | undefined {
+  if (usage.tokens !== undefined && price.tokens.length > 0) return costOfTokens(price.tokens, usage.tokens);
+  if (usage.characters !== undefined && price.characters !== undefined) {
+    return { input: usage.characters * price.characters * perToken, output: 0 };
+  }
+  if (price.audioMinute === undefined) return undefined;
+  const { inputSeconds, outputSeconds } = usage;
+  if (inputSeconds === undefined && outputSeconds === undefined) return undefined;
+  const ofSeconds = (seconds: number): number => (seconds / 60) * price.audioMinute! * billionth;
+  const charged = inputSeconds === undefined || inputSeconds === 0 ? 0 : Math.max(inputSeconds, price.leastSeconds);
+  return { input: ofSeconds(charged), output: ofSeconds(outputSeconds ?? 0) };
+}
+
+function costOfTokens(tiers: readonly TokenTier[], usage: TokenUsage): Billionths {
+  let rates = tiers[0]!;
+  for (const tier of tiers) if (usage.inputTokens > tier.above) rates = tier;
+  const { cacheReadTokens: read, cacheWriteTokens: written, inputTokens, outputTokens } = usage;
+  // Some instrumentations leave cached tokens out of the input.
+  const uncached = Math.max(0, inputTokens - read - written);
+  const writtenForHour = Math.min(usage.cacheWriteHourTokens, written);
+  const audioRead = Math.min(usage.audioCacheReadTokens, read);
+  const audio = Math.min(Math.max(0, usage.audioInputTokens - audioRead), uncached);
+  const audioOut = Math.min(usage.audioOutputTokens, outputTokens);
+  const reasoning = Math.min(usage.reasoningTokens, outputTokens - audioOut);
+  return {
+    input:
+      perToken *
+      ((uncached - audio) * rates.input +
+        audio * rates.audioInput +
+        (read - audioRead) * rates.cacheRead +
+        audioRead * rates.audioCacheRead +
+        (written - writtenForHour) * rates.cacheWrite +
+        writtenForHour * rates.cacheWriteHour),
+    output:
+      perToken *
+      ((outputTokens - audioOut - reasoning) * rates.output +
+        audioOut * rates.audioOutput +
+        reasoning * rates.reasoning),
+  };
+}
+
+/** Cached tokens, audio and reasoning cost as much as other tokens where nothing is said of them. */
+export function completeRates(given: Partial<TokenRates> & Pick<TokenRates, "input" | "output">): TokenRates {
+  const { input, output, cacheRead = input, cacheWrite = input, audioInput = input } = given;
+  return {
+    input,
+    output,
+    cacheRead,
+    cacheWrite,
+    cacheWriteHour: given.cacheWriteHour ?? cacheWrite,
+    audioInput,
+    audioCacheRead: given.audioCacheRead ?? (given.cacheRead === undefined ? audioInput : cacheRead),
+    audioOutput: given.audioOutput ?? output,
+    reasoning: given.reasoning ?? output,
+  };
+}

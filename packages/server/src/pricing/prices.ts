@@ -1,0 +1,155 @@
+/** Which price applies to a call, and why: the configured one, else what the vendor of its engine publishes. */
+import type { TokenPrices } from "../config/token-prices.ts";
+import { needPublished, readConfiguredPrices } from "./configured-prices.ts";
+import { priceAt, type DatedPrice, type ModelPrice } from "./model-price.ts";
+import { loadPublishedPrices } from "./published/load-prices.ts";
+import {
+  mayHaveVendor,
+  type PublishedPrice,
+  type PublishedPrices,
+  type VendorSettings,
+} from "./published/published-prices.ts";
+import { tableRelease } from "./published/table.ts";
+
+/** What a call went to. */
+export interface PricedModel {
+  /** The model ID that answered, or was asked for. */
+  readonly modelId: string;
+  /** Where that is another name of the same model: as the caller wrote it. */
+  readonly requested?: string | undefined;
+  readonly engine: string;
+  /** The model's name at the engine. */
+  readonly model: string;
+}
+
+/** A call that an application reports. */
+export interface ReportedModel {
+  /** As telemetry names it. */
+  readonly provider: string;
+  /** The requested model, then the one that answered; empty where it is not known. */
+  readonly models: readonly string[];
+}
+
+export interface FoundPrice {
+  readonly price: ModelPrice;
+  /** `configured gpt-4o` or `published openai/gpt-4o 2026-09-23`. */
+  readonly source: string;
+}
+
+/** A price with all that follows it, and where it comes from. */
+export type PriceSource =
+  | { readonly kind: "configured"; readonly name: string; readonly prices: readonly DatedPrice[] }
+  | { readonly kind: "published"; readonly name: string; readonly prices: readonly DatedPrice[] }
+  | { readonly kind: "unknown"; readonly reason: string };
+
+export interface PricesOptions {
+  readonly configured: TokenPrices;
+  /** Whether published prices count without being configured. */
+  readonly published: boolean;
+  readonly currency: string;
+  /** Undefined for an engine that is not configured. */
+  settingsOf(engine: string): VendorSettings | undefined;
+}
+
+/** Vendors publish in US dollars. */
+const publishedCurrency = "USD";
+
+export class Prices {
+  readonly currency: string;
+  /** By model ID, or by engine and model. */
+  readonly configured: ReadonlyMap<string, readonly DatedPrice[]>;
+  readonly #settingsOf: PricesOptions["settingsOf"];
+  readonly #usesPublished: boolean;
+  #published: PublishedPrices | undefined;
+
+  /** @throws Error for a configured model without a price */
+  static async open({ configured, currency, published, settingsOf }: PricesOptions): Promise<Prices> {
+    const available = currency === publishedCurrency;
+    const loaded = available && needPublished(configured) ? await loadPublishedPrices() : undefined;
+    return new Prices({
+      configured: readConfiguredPrices(configured, loaded),
+      currency,
+      loaded,
+      settingsOf,
+      usesPublished: published && available,
+    });
+  }
+
+  private constructor(parts: {
+    readonly configured: ReadonlyMap<string, readonly DatedPrice[]>;
+    readonly currency: string;
+    readonly loaded: PublishedPrices | undefined;
+    readonly settingsOf: PricesOptions["settingsOf"];
+    readonly usesPublished: boolean;
+  }) {
+    this.currency = parts.currency;
+    this.configured = parts.configured;
+    this.#settingsOf = parts.settingsOf;
+    this.#usesPublished = parts.usesPublished;
+    this.#published = parts.loaded;
+  }
+
+  /** The release of the published prices; undefined if they do not count. */
+  get release(): typeof tableRelease | undefined {
+    return this.#usesPublished ? tableRelease : undefined;
+  }
+
+  /** Loads the published prices if they count: for calls, and for telemetry, before the first one is priced. */
+  async load(): Promise<void> {
+    if (this.#usesPublished) this.#published ??= await loadPublishedPrices();
+  }
+
+  /** Whether an engine of these is one whose vendor's prices count. */
+  needsPublished(engines: Readonly<Record<string, VendorSettings>>): boolean {
+    return this.#usesPublished && Object.values(engines).some(mayHaveVendor);
+  }
+
+  /** Of a call that this server served. */
+  ofCall(call: PricedModel, unixMs: number): FoundPrice | undefined {
+    return found(this.sourceOf(call), unixMs);
+  }
+
+  /** Of a call that an application reports. */
+  ofReported({ models, provider }: ReportedModel, unixMs: number): FoundPrice | undefined {
+    for (const model of models) {
+      const prices = this.configured.get(model);
+      if (prices !== undefined) return found({ kind: "configured", name: model, prices }, unixMs);
+    }
+    const vendor = this.#usesPublished ? this.#published?.vendorNamed(provider) : undefined;
+    if (vendor === undefined) return undefined;
+    for (const model of models.toReversed()) {
+      const price = model === "" ? undefined : this.#published?.of(vendor, model);
+      if (price !== undefined) return found({ kind: "published", ...price }, unixMs);
+    }
+    return undefined;
+  }
+
+  sourceOf({ engine, model, modelId, requested }: PricedModel): PriceSource {
+    for (const name of [`${engine}/${model}`, modelId, requested]) {
+      const prices = name === undefined ? undefined : this.configured.get(name);
+      if (prices !== undefined) return { kind: "configured", name: name!, prices };
+    }
+    const published = this.#publishedOf(engine, model);
+    return typeof published === "string" ? { kind: "unknown", reason: published } : { kind: "published", ...published };
+  }
+
+  /** Or why there is none. */
+  #publishedOf(engine: string, model: string): PublishedPrice | string {
+    if (!this.#usesPublished) {
+      return this.currency === publishedCurrency
+        ? "telemetry.published_prices is false."
+        : `Vendors publish in ${publishedCurrency}, and telemetry.currency is ${this.currency}.`;
+    }
+    const settings = this.#settingsOf(engine);
+    const vendor = settings === undefined ? undefined : this.#published?.vendorOfEngine(settings);
+    if (vendor === undefined) return `The engine ${engine} is no vendor's.`;
+    return this.#published?.of(vendor, model) ?? `The table has no price of ${model} at ${vendor}.`;
+  }
+}
+
+function found(source: PriceSource, unixMs: number): FoundPrice | undefined {
+  if (source.kind === "unknown") return undefined;
+  const { kind, name, prices } = source;
+  const release = kind === "published" ? ` ${tableRelease.date}` : "";
+  return { price: priceAt(prices, unixMs), source: `${kind} ${name}${release}` };
+}
