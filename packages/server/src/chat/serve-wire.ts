@@ -15,7 +15,6 @@ import { encodeJson } from "../http/incremental-json.ts";
 import type { RouteInput } from "../http/route.ts";
 import type { JsonObject } from "../json-object.ts";
 import type { RoutedChat } from "../routing/route-chat.ts";
-import { later } from "../streams/later.ts";
 import { reportEnd } from "../streams/report-end.ts";
 import { admitChat, guardPrompt, restoreReadTexts, type ChatParts } from "./admit-chat.ts";
 import { CallRecord } from "./call-record.ts";
@@ -124,7 +123,8 @@ async function serveGuarded<Request extends WireRequest>(
   }
   const modelChunks = model.stream(call);
   const options = { signal, choiceCount: 1, onWithheld: () => record.onWithheld() };
-  const chunks = observed(guard.stream(modelChunks, options) ?? modelChunks, { wire: format.wire, record, tell });
+  const open = () => guard.stream(modelChunks, options) ?? modelChunks;
+  const chunks = observed(open, { wire: format.wire, record, tell });
   const events = pricedEvents(format.fromChunks(chunks, body), format, record);
   return { kind: "events", events: reportEnd(events, (error) => record.end(error)) };
 }
@@ -173,10 +173,10 @@ class RoutedWireCall<Request extends WireRequest> {
       const native = this.#nativeAt(target, engine);
       const tell = (): void => onTarget?.({ engine, isNative: native !== undefined });
       if (native !== undefined) return readEvents(native.stream(this.#wireCall), { format, record, tell });
-      const chunks = later(async () => target.stream(await this.#chatCall()));
-      return format.fromChunks(observed(chunks, { wire: format.wire, record, tell }), input.body);
+      const open = async () => target.stream(await this.#chatCall());
+      return format.fromChunks(observed(open, { wire: format.wire, record, tell }), input.body);
     });
-    return reportEnd(pricedEvents(named(items, format, record), format, record), (error) => record.end(error));
+    return reportEnd(named(items, format, record), (error) => record.end(error));
   }
 
   get #routedCall(): PreparedCall {
@@ -228,11 +228,11 @@ function withId(wire: ChatWire, completion: ChatCompletion): ChatCompletion {
 }
 
 async function* observed(
-  chunks: AsyncIterable<ChatCompletionChunk>,
+  open: () => AsyncIterable<ChatCompletionChunk> | Promise<AsyncIterable<ChatCompletionChunk>>,
   { wire, record, tell }: { readonly wire: ChatWire; readonly record: CallRecord; readonly tell: () => void },
 ): AsyncGenerator<ChatCompletionChunk, void, undefined> {
   let id: string | undefined;
-  for await (const chunk of chunks) {
+  for await (const chunk of await open()) {
     if (id === undefined) tell();
     chunk.id = id ??= createId(wire);
     observeChunk(chunk, record);
@@ -247,17 +247,25 @@ async function* named<Request extends WireRequest>(
 ): AsyncGenerator<WireEvent, void, undefined> {
   for await (const { item, modelId } of items) {
     record.onModel(modelId);
-    yield format.withModel(item, modelId);
+    yield pricedEvent(format.withModel(item, modelId), format, record);
   }
 }
 
-/** Tells the cost with the usage of the whole answer. */
 async function* pricedEvents<Request extends WireRequest>(
   events: AsyncIterable<WireEvent>,
   format: WireFormat<Request>,
   record: CallRecord,
 ): AsyncGenerator<WireEvent, void, undefined> {
-  for await (const event of events) yield format.hasFinalUsage(event) ? format.withCost(event, record.toldCost) : event;
+  for await (const event of events) yield pricedEvent(event, format, record);
+}
+
+/** Tells the cost with the usage of the whole answer. */
+function pricedEvent<Request extends WireRequest>(
+  event: WireEvent,
+  format: WireFormat<Request>,
+  record: CallRecord,
+): WireEvent {
+  return format.hasFinalUsage(event) ? format.withCost(event, record.toldCost) : event;
 }
 
 /** Passes an upstream's events on. @throws AppError for a stream that is cut off or tells a failure */

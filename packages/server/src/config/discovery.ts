@@ -127,7 +127,7 @@ export interface ImplicitEngine {
 }
 
 /** Names of the engines of model files, as lists and telemetry show them. */
-export const modelFileEngines = { gguf: "llama-cpp", onnx: "sherpa-onnx" } as const;
+export const modelFileEngines = { gguf: "llama-cpp", onnx: "sherpa-onnx", piper: "sherpa-onnx" } as const;
 
 const members = typedMembers(engineSettings);
 

@@ -11,6 +11,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { AppError } from "../errors.ts";
 import { networkFailure } from "../network/network-failure.ts";
 import { proxyOf } from "../network/proxies.ts";
+import { publishedBytes } from "./piper-voice.ts";
 import { explainNoResponse, NoResponse } from "./no-response.ts";
 import { requestFile, type RemoteFileInfo, type RemoteFile } from "./remote-file.ts";
 
@@ -70,15 +71,22 @@ async function requireSpace(directory: string, neededBytes: number): Promise<voi
   );
 }
 
-/** The file's SHA-256 in hexadecimal. */
-export async function sha256Of(path: string, onBytes: (count: number) => void = () => {}): Promise<string> {
+/** The SHA-256 of the file, or of its first bytes, in hexadecimal. */
+export async function sha256Of(
+  path: string,
+  onBytes: (count: number) => void = () => {},
+  sizeBytes: number = Infinity,
+): Promise<string> {
   const hash = createHash("sha256");
-  await pipeline(createReadStream(path, { highWaterMark: 2 ** 20 }), async (chunks: AsyncIterable<Buffer>) => {
-    for await (const chunk of chunks) {
-      hash.update(chunk);
-      onBytes(chunk.length);
-    }
-  });
+  await pipeline(
+    createReadStream(path, { highWaterMark: 2 ** 20, end: sizeBytes - 1 }),
+    async (chunks: AsyncIterable<Buffer>) => {
+      for await (const chunk of chunks) {
+        hash.update(chunk);
+        onBytes(chunk.length);
+      }
+    },
+  );
   return hash.digest("hex");
 }
 
@@ -263,9 +271,9 @@ async function presentFile(
   facts: RemoteFileInfo,
 ): Promise<Downloaded | undefined> {
   const expected = sha256 ?? facts.sha256;
-  const sizeBytes = await sizeOf(target);
+  const sizeBytes = await publishedBytes(target).catch(() => 0);
   if (sizeBytes === 0 || (expected === undefined && sizeBytes !== facts.sizeBytes)) return undefined;
-  const actual = await sha256Of(target);
+  const actual = await sha256Of(target, () => {}, sizeBytes);
   return expected === undefined || actual === expected ? { sha256: actual, sizeBytes, alreadyThere: true } : undefined;
 }
 

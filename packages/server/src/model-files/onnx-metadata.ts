@@ -108,6 +108,26 @@ function readVarint(bytes: Buffer, from: number): { value: number; next: number 
   throw new NotOnnx();
 }
 
+/** Bytes that add these entries to an ONNX file when they are appended to it; of two entries with one key the last counts. */
+export function encodeMetadata(entries: OnnxMetadata): Buffer {
+  return Buffer.concat(
+    [...entries].map(([key, value]) =>
+      encodeField(metadataProps, Buffer.concat([encodeField(1, Buffer.from(key)), encodeField(2, Buffer.from(value))])),
+    ),
+  );
+}
+
+function encodeField(field: number, value: Buffer): Buffer {
+  return Buffer.concat([encodeVarint(field * 8 + wireTypes.bytes), encodeVarint(value.length), value]);
+}
+
+function encodeVarint(value: number): Buffer {
+  const bytes: number[] = [];
+  let rest = value;
+  for (; rest > 0x7f; rest = Math.floor(rest / 0x80)) bytes.push((rest & 0x7f) | 0x80);
+  return Buffer.from([...bytes, rest]);
+}
+
 /** A StringStringEntryProto. */
 function readEntry(bytes: Buffer): [key: string, value: string] {
   const texts = ["", ""];

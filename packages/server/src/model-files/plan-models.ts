@@ -1,8 +1,9 @@
 /** Decides which models on the disk are served without configuration, and under which IDs. */
-import { isAbsolute, join, resolve } from "node:path";
+import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { modelFileEngines, type ImplicitEngine } from "../config/discovery.ts";
 import type { EngineSettings } from "../config/engine-settings.ts";
 import { shortNameOf } from "./model-catalog.ts";
+import { piperTokensName } from "./piper-voice.ts";
 import { modelsDirectoryOf } from "./pull-options.ts";
 import type { StoredModel } from "./stored-models.ts";
 
@@ -35,12 +36,14 @@ export interface PlanInput {
 /** A plan for each stored model, in the same order. */
 export function planModels({ dataDirectory, stored, engines, own, disabled }: PlanInput): PlannedModel[] {
   const configured = configuredUses(engines, modelsDirectoryOf(dataDirectory));
-  const free = stored.filter(
-    ({ name, path, problem }) => problem === undefined && !configured.has(path) && !Object.hasOwn(own, name),
-  );
+  const useOf = ({ name, path, format }: StoredModel): Use | undefined =>
+    configured.get(path) ??
+    (format === "piper" ? configured.get(dirname(path)) : undefined) ??
+    (Object.hasOwn(own, name) ? own[name] : undefined);
+  const free = stored.filter((model) => model.problem === undefined && useOf(model) === undefined);
   const ids = idsOf(free.map(({ name }) => name));
   return stored.map((model): PlannedModel => {
-    const use = configured.get(model.path) ?? (Object.hasOwn(own, model.name) ? own[model.name] : undefined);
+    const use = useOf(model);
     if (use !== undefined) return { stored: model, ...use, configured: true, reason: undefined };
     const reason = model.problem ?? disabled;
     if (reason !== undefined || model.format === "other")
@@ -85,7 +88,7 @@ function configuredUses(engines: Readonly<Record<string, EngineSettings>>, direc
  * same.
  */
 function idsOf(names: readonly string[]): Map<string, string> {
-  const whole = (name: string): string => name.replace(/(?:-\d{5}-of-\d{5})?\.gguf$/i, "");
+  const whole = (name: string): string => name.replace(/(?:(?:-\d{5}-of-\d{5})?\.gguf|\.onnx)$/i, "");
   const short = (name: string): string => shortNameOf(name) ?? whole(name).split("/").at(-1)!;
   const counts = new Map<string, number>();
   for (const name of names) counts.set(short(name), (counts.get(short(name)) ?? 0) + 1);
@@ -109,5 +112,10 @@ function settingsOf({ path, kind, format }: StoredModel, id: string): EngineSett
   const common = { idle_unload_ms: idleUnloadMs };
   if (format === "gguf") return { type: "llama_cpp", models: { [id]: { file: path, ...common } } };
   if (kind === undefined) return undefined;
-  return { type: "sherpa_onnx", models: { [id]: { kind, folder: path, files: {}, ...common } } };
+  const network = basename(path);
+  const where =
+    format === "piper"
+      ? { folder: dirname(path), files: { model: network, tokens: piperTokensName(network) } }
+      : { folder: path, files: {} };
+  return { type: "sherpa_onnx", models: { [id]: { kind, ...where, ...common } } };
 }

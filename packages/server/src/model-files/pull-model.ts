@@ -5,6 +5,9 @@ import { download } from "./download.ts";
 import { catalogModels, findCatalogModel } from "./model-catalog.ts";
 import { modelFileProblem } from "./model-file-problem.ts";
 import { parseModelSource, partsOf, type FileSource } from "./model-source.ts";
+import { readPiperConfig } from "./piper-config.ts";
+import { piperConfigName } from "./piper-voice.ts";
+import { prepareNamed } from "./prepare-stored-models.ts";
 import { pullArchive, pullRepository } from "./pull-folder.ts";
 import { withPullLock } from "./pull-lock.ts";
 import { pathOf, type PullResult, type PulledFile, type PullOptions } from "./pull-options.ts";
@@ -14,6 +17,13 @@ import { pathOf, type PullResult, type PulledFile, type PullOptions } from "./pu
  * @throws AppError that says what is wrong; the signal's reason when aborted
  */
 export async function pullModel(options: PullOptions): Promise<PullResult> {
+  const pulled = await pullSource(options);
+  const names = pulled.folder === undefined ? pulled.files.map(({ name }) => name) : [pulled.folder.name];
+  await prepareNamed(options.dataDirectory, names);
+  return pulled;
+}
+
+async function pullSource(options: PullOptions): Promise<PullResult> {
   const listed = findCatalogModel(options.source);
   const source = parseModelSource(listed?.source ?? requireKnown(options.source), options.hubEndpoint);
   const sha256 = (options.sha256 ?? listed?.sha256 ?? undefined)?.toLowerCase();
@@ -34,8 +44,11 @@ export async function pullModel(options: PullOptions): Promise<PullResult> {
       return pullRepository(source, options);
     case "archive":
       return pullArchive(source, { ...options, sha256 });
-    case "file":
-      return { files: await pullFiles(partsOf(source), { ...options, sha256 }), folder: undefined };
+    case "file": {
+      const files = await pullFiles(partsOf(source), { ...options, sha256 });
+      const description = await pullPiperDescription(source, options);
+      return { files: [...files, ...description], folder: undefined };
+    }
   }
 }
 
@@ -54,22 +67,47 @@ function suggestionOf(source: string, names: readonly string[]): string {
   return near === undefined ? "" : ` (did you mean ${near}?)`;
 }
 
+/** What makes a network a Piper voice is next to it at the source; other networks have no such file. */
+async function pullPiperDescription(source: FileSource, options: PullOptions): Promise<PulledFile[]> {
+  if (!/\.onnx$/i.test(source.name) || new URL(source.url).search !== "") return [];
+  const description = { ...source, name: piperConfigName(source.name), url: piperConfigName(source.url) };
+  let isOther = false;
+  const check = async (path: string): Promise<string | undefined> => {
+    const problem = await readPiperConfig(path, description.name).then(() => undefined, String);
+    isOther = problem !== undefined;
+    return problem;
+  };
+  try {
+    return [await pullFile(description, { ...options, sha256: undefined }, check)];
+  } catch (error) {
+    if (isOther || (error instanceof AppError && error.code === "not_found")) return [];
+    throw error;
+  }
+}
+
 async function pullFiles(sources: readonly FileSource[], options: PullOptions): Promise<PulledFile[]> {
   const pulled: PulledFile[] = [];
-  for (const { name, url, onHub } of sources) {
-    const path = pathOf(options.dataDirectory, name);
-    const downloaded = await withPullLock(path, () =>
-      download({
-        ...options,
-        file: { url, token: onHub ? options.hubToken : undefined, proxies: options.proxies },
-        target: path,
-        sha256: options.sha256,
-        check: (part) => modelFileProblem(name, part),
-        onProgress: (progress) => options.onProgress?.(name, progress),
-        onRetry: (retry) => options.onRetry?.(name, retry),
-      }),
-    );
-    pulled.push({ name, path, ...downloaded });
-  }
+  for (const source of sources)
+    pulled.push(await pullFile(source, options, (part) => modelFileProblem(source.name, part)));
   return pulled;
+}
+
+async function pullFile(
+  { name, url, onHub }: FileSource,
+  options: PullOptions,
+  check: (path: string) => Promise<string | undefined>,
+): Promise<PulledFile> {
+  const path = pathOf(options.dataDirectory, name);
+  const downloaded = await withPullLock(path, () =>
+    download({
+      ...options,
+      file: { url, token: onHub ? options.hubToken : undefined, proxies: options.proxies },
+      target: path,
+      sha256: options.sha256,
+      check,
+      onProgress: (progress) => options.onProgress?.(name, progress),
+      onRetry: (retry) => options.onRetry?.(name, retry),
+    }),
+  );
+  return { name, path, ...downloaded };
 }

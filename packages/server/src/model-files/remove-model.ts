@@ -5,6 +5,7 @@ import { AppError } from "../errors.ts";
 import { removeParts } from "./download.ts";
 import { isSafePath } from "./member-names.ts";
 import { partsOf } from "./model-source.ts";
+import { piperConfigName, piperTokensName } from "./piper-voice.ts";
 import { modelsDirectoryOf, pathOf } from "./pull-options.ts";
 import { isModelFolder } from "./stored-models.ts";
 
@@ -18,19 +19,25 @@ export async function removeModel(dataDirectory: string, name: string): Promise<
   const removed: string[] = [];
   if (!isSafePath(name.split("/")))
     throw new AppError("not_found", `${JSON.stringify(name)} is not a model in ${directory}.`);
-  for (const part of partsOf({ kind: "file", name, url: "", onHub: false })) {
-    const path = pathOf(dataDirectory, part.name);
+  for (const part of filesOf(name)) {
+    const path = pathOf(dataDirectory, part);
     // An archive is downloaded next to its future folder.
     const archive = join(dirname(path), `.${basename(path)}.archive`);
     const remains = (await removeParts(path)) + (await removeParts(archive));
-    if (await removeWhole(path)) removed.push(part.name);
-    else if (remains > 0) removed.push(part.name);
+    if (await removeWhole(path)) removed.push(part);
+    else if (remains > 0) removed.push(part);
     else continue;
     await removeEmptyFolders(dirname(path), directory);
   }
   if (removed.length === 0)
     throw new AppError("not_found", `The model ${JSON.stringify(name)} does not exist in ${directory}.`);
   return removed;
+}
+
+/** All parts of a split model, and of a Piper voice what is next to its network. */
+function filesOf(name: string): string[] {
+  const parts = partsOf({ kind: "file", name, url: "", onHub: false }).map((part) => part.name);
+  return /\.onnx$/i.test(name) ? [name, piperConfigName(name), piperTokensName(name)] : parts;
 }
 
 /** @returns whether there was a model */

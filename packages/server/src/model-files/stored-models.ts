@@ -1,12 +1,13 @@
 /** Lists what is in the folder `models` of the data directory: models, and files that cannot be used, with the reason. */
 import { readdir, stat } from "node:fs/promises";
-import { basename, join, relative, sep } from "node:path";
+import { basename, dirname, join, relative, sep } from "node:path";
 import type { SherpaOnnxKind } from "../config/engines/sherpa-onnx.ts";
 import { detectKind } from "./detect-kind.ts";
 import { describeGguf, type GgufDescription } from "./gguf-file.ts";
 import { embeddingProblem, purposeOf, type GgufPurpose } from "./gguf-purpose.ts";
 import { modelKinds } from "./model-kinds.ts";
 import { findParts } from "./model-parts.ts";
+import { piperConfigName, piperNetworks, piperProblem, piperTokensName } from "./piper-voice.ts";
 import { modelsDirectoryOf } from "./pull-options.ts";
 import { pullingProcess } from "./pull-lock.ts";
 
@@ -17,8 +18,8 @@ export interface StoredModel {
   readonly path: string;
   readonly sizeBytes: number;
   readonly modifiedUnixMs: number;
-  /** `gguf` runs with llama.cpp, `onnx` (a folder) with sherpa-onnx. */
-  readonly format: "gguf" | "onnx" | "other";
+  /** `gguf` runs with llama.cpp, `onnx` (a folder) and `piper` (a network with its description) with sherpa-onnx. */
+  readonly format: "gguf" | "onnx" | "piper" | "other";
   /** The architecture that a GGUF file names. */
   readonly architecture: string | undefined;
   /** What a GGUF file is for. */
@@ -95,11 +96,15 @@ async function readFolder(folder: string, reading: Reading): Promise<void> {
   });
   const unusable = (entry: Entry, problem: string): StoredModel => ({ ...facts(entry), ...nothingKnown, problem });
   const files = entries.filter(({ isFolder }) => !isFolder);
-  const isModel = depth > 0 && files.some(({ name }) => network.test(name));
+  const names = files.map(({ name }) => name);
+  const voices = names.includes(incompleteMark) ? [] : piperNetworks(names);
+  const isModel = depth > 0 && voices.length === 0 && names.some((name) => network.test(name));
   for (const file of files) {
     if (/\.gguf$/i.test(file.name)) {
       const described = await describeGgufFile(file, files);
       if (described !== undefined) models.push({ ...facts(file), ...described });
+    } else if (voices.includes(file.name)) {
+      models.push(await describePiperVoice(file.path, directory));
     } else if (isModel) {
       // Its other files belong to it.
     } else if (unfinished.test(file.name)) {
@@ -108,8 +113,8 @@ async function readFolder(folder: string, reading: Reading): Promise<void> {
       models.push(unusable({ ...file, path: join(folder, name) }, await pullProblem(folder, name)));
     } else if (!file.name.startsWith(".") && unsupported.test(file.name)) {
       models.push(unusable(file, "its format is not supported; use a GGUF file or a folder with a sherpa-onnx model"));
-    } else if (depth === 0 && network.test(file.name)) {
-      models.push(unusable(file, "a single ONNX file is no model; `speakers` of a sherpa_onnx model can use it"));
+    } else if (network.test(file.name)) {
+      models.push(unusable(file, singleNetwork(file.name)));
     }
   }
   if (isModel) {
@@ -143,6 +148,29 @@ async function entriesOf(folder: string): Promise<Entry[] | undefined> {
     entries.push({ name, path, isFolder: found.isDirectory(), sizeBytes, modifiedUnixMs });
   }
   return entries;
+}
+
+function singleNetwork(name: string): string {
+  return `a single ONNX file is no model: a Piper voice also needs ${piperConfigName(name)}; \`speakers\` of a sherpa_onnx model can use the file`;
+}
+
+/** Describes a Piper voice by its network. */
+export async function describePiperVoice(path: string, directory: string): Promise<StoredModel> {
+  const folder = dirname(path);
+  const name = basename(path);
+  const files = await Promise.all(
+    [name, piperConfigName(name), piperTokensName(name)].map((file) => stat(join(folder, file)).catch(() => undefined)),
+  );
+  return {
+    name: relative(directory, path).split(sep).join("/"),
+    path,
+    sizeBytes: files.reduce((sum, file) => sum + (file?.size ?? 0), 0),
+    modifiedUnixMs: Math.max(...files.map((file) => file?.mtimeMs ?? 0)),
+    ...nothingKnown,
+    format: "piper",
+    kind: "vits",
+    problem: await piperProblem(path),
+  };
 }
 
 async function pullProblem(folder: string, name: string): Promise<string> {

@@ -7,6 +7,7 @@ import { implicitEngines } from "../config/discovery.ts";
 import { trialEngineSettings } from "../engines/llama-cpp/engine.ts";
 import { trialModelId } from "../engines/llama-cpp/trial/trial-model.ts";
 import type { Logger } from "../logger.ts";
+import { prepareStoredModels } from "../model-files/prepare-stored-models.ts";
 import { planModels, plannedEngines, type PlannedModel } from "../model-files/plan-models.ts";
 import { listStoredModels, type StoredModel } from "../model-files/stored-models.ts";
 import { watchModels, type ModelsWatch } from "../model-files/watch-models.ts";
@@ -56,7 +57,8 @@ export async function serveModels(options: ServedModelsOptions): Promise<ServedM
   async function look(next: Config): Promise<ModelsConfig> {
     const stored = await listStoredModels(dataDirectory);
     watch?.follow(stored.folders);
-    const files = plannedEngines(planOf(next, dataDirectory, stored.models));
+    const models = await prepareStoredModels(dataDirectory, stored.models);
+    const files = plannedEngines(planOf(next, dataDirectory, models));
     shown = JSON.stringify(Object.entries(files));
     const hasTrial = next.discovery.enabled && enginePackage("llama_cpp")?.isInstalled === true;
     const trial = hasTrial ? { trial: { settings: trialEngineSettings, optional: false } } : {};

@@ -132,6 +132,34 @@ function vocoder(): OnnxModel {
   };
 }
 
+/** A Piper voice as it is published: a network without metadata, and its description. */
+export async function writePublishedPiper(
+  folder: string,
+  name: string,
+  description: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, `${name}.onnx`), publishedPiperNetwork());
+  await writeFile(join(folder, `${name}.onnx.json`), JSON.stringify({ ...piperDescription, ...description }));
+}
+
+export function publishedPiperNetwork(): Uint8Array {
+  return encodeOnnx({ ...piper(), metadata: {} });
+}
+
+export const piperDescription = {
+  audio: { sample_rate: neuralVoiceRate, quality: "medium" },
+  espeak: { voice: "en-us" },
+  inference: { noise_scale: 0.667, length_scale: 1, noise_w: 0.8 },
+  phoneme_type: "espeak",
+  phoneme_map: {},
+  phoneme_id_map: Object.fromEntries(signs.map((sign, index) => [sign, [index]])),
+  num_symbols: signs.length,
+  num_speakers: 1,
+  speaker_id_map: {},
+  language: { code: "en_US", name_english: "English" },
+};
+
 /** @param espeakData the folder `espeak-ng-data` of an installed espeak-ng */
 export async function writeNeuralVoice(folder: string, kind: NeuralVoice, espeakData: string): Promise<void> {
   await mkdir(folder, { recursive: true });

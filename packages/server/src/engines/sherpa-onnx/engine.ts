@@ -2,7 +2,6 @@
  * Implements the engine `sherpa_onnx`: ONNX models that synthesize or transcribe speech, each in its own processes.
  * docs/adr/0014-local-speech-engines.md
  */
-import { join } from "node:path";
 import type { SherpaOnnxEngineSettings, SherpaOnnxModelSettings } from "../../config/engines/sherpa-onnx.ts";
 import { AppError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
@@ -75,7 +74,7 @@ async function makeRunnable(
   settings: SherpaOnnxModelSettings,
   { logger, dataDirectory }: SherpaOnnxParts,
 ): Promise<RunnableModel> {
-  const resolved = await resolveModel(id, settings, join(dataDirectory, "models"));
+  const resolved = await resolveModel(id, settings, dataDirectory);
   const processes = settings.processes ?? 1;
   const pool = new ProcessPool({
     name: id,

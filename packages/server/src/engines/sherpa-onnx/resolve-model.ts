@@ -3,6 +3,7 @@ import { stat } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
 import type { SherpaOnnxModelSettings } from "../../config/engines/sherpa-onnx.ts";
 import { AppError } from "../../errors.ts";
+import { findEspeakData } from "../../model-files/espeak-data.ts";
 import { modelKinds, type ModelKind } from "../../model-files/model-kinds.ts";
 import { findParts, pathExists } from "../../model-files/model-parts.ts";
 import { readOnnxMetadata, type OnnxMetadata } from "../../model-files/onnx-metadata.ts";
@@ -23,8 +24,9 @@ export interface ResolvedModel {
 export async function resolveModel(
   name: string,
   settings: SherpaOnnxModelSettings,
-  modelsDirectory: string,
+  dataDirectory: string,
 ): Promise<ResolvedModel> {
+  const modelsDirectory = join(dataDirectory, "models");
   const kind = modelKinds[settings.kind];
   const fail: (problem: string) => never = (problem) => {
     throw new AppError("upstream_failed", `The model ${JSON.stringify(name)} cannot be used: ${problem}.`);
@@ -41,7 +43,13 @@ export async function resolveModel(
   // Files in ONNX Runtime's own format have no metadata that could be read here.
   if (metadata === undefined && !main.endsWith(".ort")) fail(`${main} is not an ONNX file`);
   const speakerModels = await findSpeakerModels(settings, modelsDirectory, fail);
-  return { parts, metadata: metadata ?? new Map(), createdUnixMs: (await stat(main)).mtimeMs, speakerModels };
+  const needsData = "data_dir" in kind.parts && parts["data_dir"] === undefined && metadata?.get("has_espeak") === "1";
+  return {
+    parts: needsData ? { ...parts, data_dir: await findEspeakData(dataDirectory) } : parts,
+    metadata: metadata ?? new Map(),
+    createdUnixMs: (await stat(main)).mtimeMs,
+    speakerModels,
+  };
 }
 
 async function findSpeakerModels(

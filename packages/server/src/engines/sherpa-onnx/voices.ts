@@ -38,9 +38,10 @@ export function voicesOf(
 
 /** Piper's files name the voice of espeak-ng that reads for them, such as `en-us`. */
 function languagesOf(metadata: OnnxMetadata): readonly string[] {
-  const reader = /^[a-z]{2,3}(?:-[a-z0-9]{2,8})*$/i.exec(metadata.get("voice") ?? "")?.[0];
+  const reader = /^[a-z]{2,3}(?:-[a-z0-9]{1,8})*$/i.exec(metadata.get("voice") ?? "")?.[0];
   // A file with voices of many languages is read by the voice of one.
-  if (reader === undefined || metadata.has("speaker_names")) return ["*"];
+  const isOfMany = metadata.has("speaker_names") && metadata.get("comment") !== "piper";
+  if (reader === undefined || isOfMany) return ["*"];
   try {
     return Intl.getCanonicalLocales(reader);
   } catch {
