@@ -2,12 +2,10 @@
  * Serves chats in another wire: passed through where a model's upstream speaks it, translated to chat completions
  * elsewhere. Admission, routing, guardrails and telemetry are those of chat completions.
  */
-import { randomUUID } from "node:crypto";
-import type { ChatCompletion, ChatCompletionChunk } from "../api/chat-answer.ts";
 import { ChatRequest } from "../api/chat-request.ts";
 import { validate } from "../api/validate.ts";
 import type { ChatCall, ChatModel } from "../engines/engine.ts";
-import type { ChatWire, WireCall, WireEvent, WireModel } from "../engines/wire.ts";
+import type { WireCall, WireEvent, WireModel } from "../engines/wire.ts";
 import { AppError, toAppError } from "../errors.ts";
 import type { ChatGuard } from "../guardrails/chat-guard.ts";
 import type { CallerFields } from "../http/caller.ts";
@@ -18,11 +16,11 @@ import type { RoutedChat } from "../routing/route-chat.ts";
 import { reportEnd } from "../streams/report-end.ts";
 import { admitChat, guardPrompt, restoreReadTexts, type ChatParts } from "./admit-chat.ts";
 import { CallRecord } from "./call-record.ts";
-import { observeChunk } from "./chunks.ts";
 import { complete } from "./complete.ts";
 import { prepareChat } from "./prepare.ts";
 import { PreparedCall } from "./prepared-call.ts";
 import { toWireCall } from "./wire-call.ts";
+import { named, observed, pricedEvents, readEvents, withId } from "./wire-events.ts";
 import { priced, type ServedAnswer, type WireAnswer } from "./wire-answer.ts";
 import type { WireFormat, WireRequest } from "./wire.ts";
 
@@ -213,87 +211,6 @@ class RoutedWireCall<Request extends WireRequest> {
 async function chatCall(request: ChatRequest, input: WireInput<unknown>, record: CallRecord): Promise<ChatCall> {
   const bytes = await encodeJson(request);
   return new PreparedCall({ request, changes: {} }, { ...input, bytes }, record);
-}
-
-/** Prefixes by which clients recognize the IDs of a wire. */
-const idPrefixes = { responses: "resp_", messages: "msg_" } as const satisfies Record<ChatWire, string>;
-
-function createId(wire: ChatWire): string {
-  return idPrefixes[wire] + randomUUID().replaceAll("-", "");
-}
-
-/** With the ID that the client gets, so that telemetry knows the same. */
-function withId(wire: ChatWire, completion: ChatCompletion): ChatCompletion {
-  return { ...completion, id: createId(wire) };
-}
-
-async function* observed(
-  open: () => AsyncIterable<ChatCompletionChunk> | Promise<AsyncIterable<ChatCompletionChunk>>,
-  { wire, record, tell }: { readonly wire: ChatWire; readonly record: CallRecord; readonly tell: () => void },
-): AsyncGenerator<ChatCompletionChunk, void, undefined> {
-  let id: string | undefined;
-  for await (const chunk of await open()) {
-    if (id === undefined) tell();
-    chunk.id = id ??= createId(wire);
-    observeChunk(chunk, record);
-    yield chunk;
-  }
-}
-
-async function* named<Request extends WireRequest>(
-  items: AsyncIterable<{ readonly item: WireEvent; readonly modelId: string }>,
-  format: WireFormat<Request>,
-  record: CallRecord,
-): AsyncGenerator<WireEvent, void, undefined> {
-  for await (const { item, modelId } of items) {
-    record.onModel(modelId);
-    yield pricedEvent(format.withModel(item, modelId), format, record);
-  }
-}
-
-async function* pricedEvents<Request extends WireRequest>(
-  events: AsyncIterable<WireEvent>,
-  format: WireFormat<Request>,
-  record: CallRecord,
-): AsyncGenerator<WireEvent, void, undefined> {
-  for await (const event of events) yield pricedEvent(event, format, record);
-}
-
-/** Tells the cost with the usage of the whole answer. */
-function pricedEvent<Request extends WireRequest>(
-  event: WireEvent,
-  format: WireFormat<Request>,
-  record: CallRecord,
-): WireEvent {
-  return format.hasFinalUsage(event) ? format.withCost(event, record.toldCost) : event;
-}
-
-/** Passes an upstream's events on. @throws AppError for a stream that is cut off or tells a failure */
-async function* readEvents<Request extends WireRequest>(
-  events: AsyncIterable<WireEvent>,
-  {
-    format,
-    record,
-    tell,
-  }: { readonly format: WireFormat<Request>; readonly record: CallRecord; readonly tell: () => void },
-): AsyncGenerator<WireEvent, void, undefined> {
-  const read = format.createReader();
-  let isFirst = true;
-  for await (const event of events) {
-    const error = format.errorIn(event);
-    if (error !== undefined) {
-      const usage = read(event)?.usage;
-      if (usage != null) record.onFailedUsage(usage, isFirst);
-      throw error;
-    }
-    if (isFirst) tell();
-    isFirst = false;
-    const chunk = read(event);
-    if (chunk !== undefined) observeChunk(chunk, record);
-    yield event;
-    if (format.isLast(event)) return;
-  }
-  throw new AppError("upstream_failed", "The engine ended its stream before the answer was complete.");
 }
 
 function notAtEngine(): AppError {
