@@ -14,6 +14,7 @@ import { Key, KeyWithSecret, LimitChanges, Organization, Project } from "../pack
 import { EngineObject, RoutedModelObject } from "../packages/server/src/api/admin-models.ts";
 import { operations } from "../packages/server/src/api/index.ts";
 import { ModelList, ModelObject } from "../packages/server/src/api/models.ts";
+import { PriceList } from "../packages/server/src/api/prices.ts";
 import { MetricList, MetricsAnswer, MetricsQuery } from "../packages/server/src/api/observability-metrics.ts";
 import { LogsAnswer, LogsQuery } from "../packages/server/src/api/observability-logs.ts";
 import { Conversations, ConversationsQuery } from "../packages/server/src/api/observability-conversations.ts";
@@ -84,6 +85,7 @@ const files: Generated[] = [
         EmbeddingList: EmbeddingList.json,
         Model: ModelObject.json,
         ModelList: ModelList.json,
+        PriceList: PriceList.json,
         TranscriptionRequest: TranscriptionRequest.json,
         TranscriptionText: TranscriptionText.json,
         TranscriptionVerbose: TranscriptionVerbose.json,

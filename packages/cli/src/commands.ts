@@ -13,6 +13,7 @@ export const commands: readonly CommandEntry[] = [
   { name: "transcribe", load: async () => (await import("./commands/transcribe.ts")).transcribeCommand },
   { name: "embed", load: async () => (await import("./commands/embed.ts")).embedCommand },
   { name: "models", load: async () => (await import("./commands/models.ts")).modelsCommand },
+  { name: "prices", load: async () => (await import("./commands/prices.ts")).pricesCommand },
   { name: "logs", load: async () => (await import("./commands/logs.ts")).logsCommand },
   { name: "metrics", load: async () => (await import("./commands/metrics.ts")).metricsCommand },
   { name: "traces", load: async () => (await import("./commands/traces.ts")).tracesCommand },

@@ -30,6 +30,7 @@ export type {
   LogHistogram,
   Model,
   ModelList,
+  PriceList,
   TraceHistogram,
   TranscriptionStreamEvent,
   TranscriptionVerbose,
@@ -42,7 +43,7 @@ export type { ApiKey, ClientOptions, Fetch, HeaderValues } from "./options.ts";
 export type { CallOptions, CallParameters } from "./request.ts";
 export type { ChatCompletionParams } from "./resources/chat.ts";
 export type { Embedding, EmbeddingList, EmbeddingParams } from "./resources/embeddings.ts";
-export type { ModelListOptions } from "./resources/models.ts";
+export type { ModelListOptions, PriceListOptions } from "./resources/models.ts";
 export type { SpeechParams } from "./resources/speech.ts";
 export type { SpeechItem, SpeechStream } from "./resources/speech-stream.ts";
 export type {

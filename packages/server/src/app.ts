@@ -6,6 +6,7 @@ import { createAlerts } from "./alerts/alerts.ts";
 import { operations } from "./api/index.ts";
 import type { Capability } from "./api/models.ts";
 import { toOpenApi } from "./api/openapi.ts";
+import { priceRoutes } from "./catalog/price-routes.ts";
 import { catalogRoutes } from "./catalog/routes.ts";
 import type { ChatParts } from "./chat/admit-chat.ts";
 import { createAudioRoutes } from "./audio-routes.ts";
@@ -223,6 +224,7 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
           observe: observeCall,
         }),
         ...catalogRoutes(registry),
+        ...priceRoutes(registry, pricing.prices),
         ...[logRoutes, projectRoutes, exportRoutes].flatMap((routes) => routes(store)),
         ...traceRoutes({ store, tracePresets, ratesOf }),
         ...metricsRoutes({ store, presets: metricPresets }),

@@ -480,6 +480,83 @@ export interface ModelList {
   data: Model[];
 }
 
+/** Prices. */
+export interface PriceList {
+  /** Always `list`. */
+  object: "list";
+  /** Currency of all prices: its code in ISO 4217. */
+  currency: string;
+  /** The table of published prices; null if they do not count. */
+  published: {
+    /** Release of genai-prices. */
+    version: string;
+    /** Day of the release. */
+    date: string;
+  } | null;
+  /** The prices, sorted by model. */
+  data: {
+    /** Always `price`. */
+    object: "price";
+    /** Model ID. */
+    model: string;
+    /** The engine that the price is for; a model can have several. */
+    engine: string;
+    /** The model's name at the engine. */
+    engine_model: string;
+    /** `configured`: by `telemetry.token_prices`; `published`: by the model's vendor; `unknown`: calls have no cost. */
+    source: "configured" | "published" | "unknown";
+    /** The name under `telemetry.token_prices`, or the vendor and its name of the model; null if the price is unknown. */
+    name: string | null;
+    /** Why the price is unknown; otherwise null. */
+    reason: string | null;
+    /** The prices in the order of their days; empty if they are unknown. */
+    prices: {
+      /** First day on which the price holds, in UTC; null if it holds from the beginning. */
+      from: string | null;
+      /** Hours of the day when the price holds; null for all. */
+      hours: {
+        /** Start, such as `16:30:00`. */
+        from: string;
+        /** End; earlier than the start if the hours include midnight. */
+        to: string;
+      } | null;
+      /** Whether it holds now. */
+      current: boolean;
+      /** By the number of input tokens; empty if tokens have no price. */
+      tokens: {
+        /** The rates are those of calls with more input tokens than this; 0 for the first ones. */
+        above: number;
+        /** Input tokens. */
+        input: number;
+        /** Output tokens. */
+        output: number;
+        /** Input tokens that were read from a cache. */
+        cache_read: number;
+        /** Input tokens that were written to a cache. */
+        cache_write: number;
+        /** The same for tokens that the cache keeps for an hour. */
+        cache_write_1h: number;
+        /** Audio tokens of the input. */
+        audio_input: number;
+        /** Audio tokens that were read from a cache. */
+        audio_cache_read: number;
+        /** Audio tokens of the output. */
+        audio_output: number;
+        /** Output tokens of reasoning. */
+        reasoning: number;
+      }[];
+      /** One million characters of text to speak. */
+      characters: number | null;
+      /** One minute of audio, transcribed or spoken. */
+      audio_minute: number | null;
+      /** One call, in addition to what it uses. */
+      request: number | null;
+      /** One thousand searches of the web. */
+      web_searches: number | null;
+    }[];
+  }[];
+}
+
 /** Parameters of a transcription. */
 export interface TranscriptionRequest {
   /** Model ID. */

@@ -9,6 +9,7 @@ import { getConsole, getConsoleFile, getRoot } from "./console.ts";
 import { lokiOperations, lokiReady, lokiTail } from "./loki.ts";
 import { countMessageTokens, createMessage } from "./messages.ts";
 import { getModel, listModels } from "./models.ts";
+import { listPrices } from "./prices.ts";
 import { prometheusOperations, prometheusRoots } from "./prometheus.ts";
 import { listMetrics, queryMetrics } from "./observability-metrics.ts";
 import { queryLogHistogram } from "./observability-log-histogram.ts";
@@ -58,6 +59,7 @@ export const operations: readonly Operation[] = [
   createModeration,
   listModels,
   getModel,
+  listPrices,
   queryLogs,
   queryLogHistogram,
   queryMetrics,

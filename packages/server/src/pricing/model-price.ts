@@ -44,13 +44,19 @@ export interface DatedPrice {
   readonly price: ModelPrice;
 }
 
-/** The last one that holds. @param prices at least one */
 export function priceAt(prices: readonly DatedPrice[], unixMs: number): ModelPrice {
+  return dateHolding(prices, unixMs).price;
+}
+
+/** The last one that holds. @param prices at least one */
+export function dateHolding(prices: readonly DatedPrice[], unixMs: number): DatedPrice {
   for (let index = prices.length - 1; index > 0; index -= 1) {
-    const { fromMs, hours, price } = prices[index]!;
-    if (unixMs >= fromMs && (hours === undefined || isWithin(hours, (unixMs / 1000) % secondsOfDay))) return price;
+    const { fromMs, hours } = prices[index]!;
+    if (unixMs >= fromMs && (hours === undefined || isWithin(hours, (unixMs / 1000) % secondsOfDay))) {
+      return prices[index]!;
+    }
   }
-  return prices[0]!.price;
+  return prices[0]!;
 }
 
 const secondsOfDay = 86_400;
