@@ -99,7 +99,7 @@ function linesOf(prices: readonly DatedPrice[], currency: string): string[][] {
       const isLong = tier.above === 0 ? "" : `, prompts above ${tier.above.toLocaleString("en-US")}`;
       return kinds
         .filter(([kind]) => kind === "input" || kind === "output" || tier[kind] !== tier[plainOf(kind)])
-        .map(([kind, words]) => [`1,000,000 tokens of ${words}${isLong}`, `${show(tier[kind])} ${currency}`, holds]);
+        .map(([kind, words]) => [`1,000,000 tokens, ${words}${isLong}`, `${show(tier[kind])} ${currency}`, holds]);
     });
     const others = units.flatMap(([unit, words]) => {
       const value = price[unit];

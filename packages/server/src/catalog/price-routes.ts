@@ -11,16 +11,17 @@ export function priceRoutes(registry: PricedModels, prices: Prices): Route[] {
   return [
     route(listPrices, async ({ query, scope }) => {
       const asked = query.get("model");
-      const models = asked === null ? registry.list(scope.key) : [registry.describe(asked, scope.key)];
+      const models =
+        asked === null ? registry.list(scope.key) : [{ ...registry.describe(asked, scope.key), id: asked }];
       await prices.load();
-      const roots = [...new Set(models.map(({ root }) => root))].sort();
-      const data = roots.flatMap((model) =>
-        registry.routedModel(model).targets.map((target): PriceObject => {
-          const names = { modelId: model, requested: asked ?? undefined };
-          const source = prices.sourceOf({ ...names, engine: target.engine, model: target.model });
-          return { object: "price", model, engine: target.engine, engine_model: target.model, ...describe(source) };
-        }),
-      );
+      const data = models
+        .toSorted((left, right) => (left.id < right.id ? -1 : 1))
+        .flatMap(({ id, root }) =>
+          registry.routedModel(root).targets.map(({ engine, model }): PriceObject => {
+            const source = prices.sourceOf({ modelId: root, requested: id, engine, model });
+            return { object: "price", model: id, engine, engine_model: model, ...describe(source) };
+          }),
+        );
       const { currency, release } = prices;
       return { kind: "json", value: { object: "list", currency, published: release ?? null, data } };
     }),

@@ -142,7 +142,7 @@ export class Prices {
     }
     const settings = this.#settingsOf(engine);
     const vendor = settings === undefined ? undefined : this.#published?.vendorOfEngine(settings);
-    if (vendor === undefined) return `The engine ${engine} is no vendor's.`;
+    if (vendor === undefined) return `No vendor is known for the engine ${engine}.`;
     return this.#published?.of(vendor, model) ?? `The table has no price of ${model} at ${vendor}.`;
   }
 }
