@@ -135,6 +135,14 @@ guardrails:
     assert.equal(data[0]!.content, long);
   });
 
+  test("reaches the upstream whole in the background", async () => {
+    const input = [{ role: "user", content: long }];
+    const before = upstream.exchanges.length;
+    await call("/v1/responses", { model: "chat", input, background: true });
+    await upstream.until(() => upstream.exchanges.length > before, "a call in the background");
+    assert.deepEqual((JSON.parse(sent().toString()) as { messages: object[] }).messages, [messages[0]]);
+  });
+
   test("is checked whole by guardrails", async () => {
     await call("/v1/chat/completions", { model: "chat", messages }, { "x-project": "guarded" });
     assert.ok(!sent().includes("secret-4711"));

@@ -66,7 +66,7 @@ telemetry:
     sounding = new AsyncSounding({ apiKey: server.key, baseUrl: server.url, maxRetries: 0 });
   });
 
-  const recorded = async (path: string, body: BodyInit, headers: Record<string, string> = {}) => {
+  const recorded = async (path: string, body: string | FormData, headers: Record<string, string> = {}) => {
     const { traceId, headers: trace } = newTrace();
     const response = await fetch(`${server.url}${path}`, {
       method: "POST",

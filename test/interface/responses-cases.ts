@@ -15,7 +15,10 @@ async function ask(facts: Facts, body: object): Promise<{ status: number; body: 
 async function eventsOf(facts: Facts, body: object): Promise<JsonObject[]> {
   const response = await post(facts, "/v1/responses", { ...body, stream: true });
   assert.equal(response.status, 200);
-  const text = await response.text();
+  return readData(await response.text());
+}
+
+function readData(text: string): JsonObject[] {
   return [...text.matchAll(/^data: (?<data>.*)$/gm)].map(({ groups }) => JSON.parse(groups!["data"]!) as JsonObject);
 }
 
@@ -74,13 +77,33 @@ export const responsesCases: readonly InterfaceCase[] = [
     },
   },
   {
+    name: "a response in the background is read, followed and cancelled later",
+    shows: ["responses/responses-in-the-background"],
+    withoutClient: true,
+    async run({ facts }) {
+      const { body: queued, status } = await ask(facts, { ...request, background: true });
+      assert.deepEqual([status, queued["status"]], [200, "queued"]);
+      const address = `${facts.url}/v1/responses/${String(queued["id"])}`;
+      const headers = { authorization: `Bearer ${facts.key}` };
+      let response = queued;
+      while (response["status"] === "queued" || response["status"] === "in_progress")
+        response = (await (await fetch(address, { headers })).json()) as JsonObject;
+      assert.deepEqual([response["id"], response["status"]], [queued["id"], "completed"]);
+      const cancelled = await fetch(`${address}/cancel`, { headers, method: "POST" });
+      assert.deepEqual(await cancelled.json(), response);
+      const events = await eventsOf(facts, { ...request, background: true });
+      const { id } = events[0]!["response"] as JsonObject;
+      const again = await fetch(`${facts.url}/v1/responses/${String(id)}?stream=true&starting_after=1`, { headers });
+      assert.deepEqual(readData(await again.text()), events.slice(2));
+    },
+  },
+  {
     name: "what chat completions cannot express is refused by name in a response's request",
     shows: ["responses/refused-parameters"],
     withoutClient: true,
     async run({ facts }) {
       for (const [param, more] of [
         ["tools[0].type", { tools: [{ type: "web_search" }] }],
-        ["background", { background: true }],
         ["conversation", { conversation: "conv_1" }],
       ] as const) {
         const { body, status } = await ask(facts, { ...request, ...more });

@@ -252,7 +252,6 @@ describe("the Responses API at an upstream of chat completions", () => {
 
   for (const [param, more] of [
     ["tools[0].type", { tools: [{ type: "web_search" }] }],
-    ["background", { background: true }],
     ["conversation", { conversation: "conv_1" }],
     ["truncation", { truncation: "auto" }],
     ["include[0]", { include: ["message.output_text.logprobs"] }],

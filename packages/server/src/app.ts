@@ -41,8 +41,7 @@ import { tempoRoutes } from "./query/tempo-api/tempo-routes.ts";
 import { traceRoutes } from "./query/traces/routes.ts";
 import { createTracePresets } from "./query/traces/trace-presets.ts";
 import { messageRoutes } from "./messages/routes.ts";
-import { responseRoutes } from "./responses/routes.ts";
-import { StoredResponses } from "./tenancy/stored-responses.ts";
+import { serveResponses } from "./responses/serve-responses.ts";
 import type { App, AppOptions } from "./running-app.ts";
 import { openServerParts } from "./server-parts.ts";
 import { openServerStore, watchDisk } from "./server-store.ts";
@@ -144,6 +143,8 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
     observe: observeCall,
     keepsContent: (scope) => callTelemetry.keepsContent(scope),
   };
+  const retentionDays = storage.response_retention_days;
+  const responses = closeAtEnd(serveResponses(chatParts, { control, retentionDays, logger }));
   const otlp = closeAtEnd(
     createOtlp({ store, settingsOf, costs: pricing.reportedCosts, logger, settings: config.otlp }),
   );
@@ -211,10 +212,7 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
       routes: routesOfRole(role, [
         ...chatRoutes(createChat(chatParts)),
         ...messageRoutes(chatParts),
-        ...responseRoutes(
-          chatParts,
-          closeAtEnd(new StoredResponses(control, { retentionDays: config.storage.response_retention_days, logger })),
-        ),
+        ...responses.routes,
         ...audio.routes,
         ...moderationRoutes({ moderatorFor: (scope, name) => guardrails.moderatorFor(scope, name), limiter }),
         ...embeddingRoutes({
@@ -262,7 +260,10 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
     ownPort === undefined ? undefined : await parts.listenGrpc(grpc, { host: config.server.host, port: ownPort });
   sharing?.answerScrapes(() => metrics.snapshot());
   starting.defer(watchEventLoop({ logger, observe: metrics.observeLoopDelay }).stop);
-  starting.defer(() => void (closing = true));
+  starting.defer(() => {
+    closing = true;
+    responses.drain(config.server.shutdown_delay_ms + config.server.shutdown_timeout_ms);
+  });
   const running = starting.move();
   return {
     url: address.url,

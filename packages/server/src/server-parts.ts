@@ -16,6 +16,7 @@ import type { MetricSnapshot } from "./status/metric-snapshot.ts";
 import type { Scrape } from "./status/scrape.ts";
 import { adoptJournals } from "./store/journal/adopt-journals.ts";
 import type { StoreSharing } from "./store/store-sharing.ts";
+import { giveUpEarlierProcesses } from "./tenancy/background-store.ts";
 import { bootstrap, type InitialCredentials } from "./tenancy/bootstrap.ts";
 import { openControlDatabase, type ControlDatabase } from "./tenancy/control-database.ts";
 import { markInstallation, requireKnownInstallation } from "./tenancy/installation.ts";
@@ -80,6 +81,7 @@ export async function openOwnDatabase({ config, onFirstStart }: OpenOptions, bou
   const control = await openControlDatabase({ url: storage.database_url, dataDirectory });
   try {
     await requireKnownInstallation(control, { dataDirectory, acceptEmptyDatabase: storage.accept_empty_database });
+    if (control.kind === "sqlite") await giveUpEarlierProcesses(control);
     const firstStart = await bootstrap(control, { adminKey: storage.admin_key });
     if (firstStart !== undefined) await onFirstStart?.(firstStart, reachableUrl(bound));
     if (config.telemetry.enabled) await markInstallation(dataDirectory);

@@ -95,7 +95,10 @@ export const ResponseRequest = schema(
   Type.Object(
     {
       ...prompt,
-      background: optional(Type.Boolean(), "Not supported, except false."),
+      background: optional(
+        Type.Boolean(),
+        "Whether to answer at once and to generate the response in the background. It must be stored.",
+      ),
       include: optional(
         Type.Array(Type.String({ description: "Such as `reasoning.encrypted_content`." }), { maxItems: 64 }),
         "What the response should contain in addition.",

@@ -24,7 +24,7 @@ export const createResponse = operation({
   tag,
   summary: "Generate a response, in OpenAI's newer API",
   description:
-    "OpenAI's Responses API. If the model's engine speaks it, the request is passed through unchanged except for the model's name. For other engines the request is translated to chat completions, and what these cannot express is refused by name. Unless `store` is false, the response is kept for the project, so that `previous_response_id` can name it. With `stream`, the response is a stream of server-sent events with rising `sequence_number`; it ends with `response.completed`, `response.incomplete` or `response.failed`, or with `error`.",
+    "OpenAI's Responses API. If the model's engine speaks it, the request is passed through unchanged except for the model's name. For other engines the request is translated to chat completions, and what these cannot express is refused by name. Unless `store` is false, the response is kept for the project, so that `previous_response_id` can name it. With `stream`, the response is a stream of server-sent events with rising `sequence_number`; it ends with `response.completed`, `response.incomplete` or `response.failed`, or with `error`. With `background`, the response is returned at once with the status `queued`, and generated whether or not the client stays; read it with `GET /v1/responses/{response_id}`.",
   permission,
   body: ResponseRequest,
   answer: { type: "application/json", schema: ResponseObject, description: "The complete response." },
@@ -41,9 +41,20 @@ export const getResponse = operation({
   id: "getResponse",
   method: "GET",
   tag,
-  summary: "Read a stored response of the project",
+  summary: "Read a stored response of the project, or follow its events",
+  description:
+    "A response in the background has the status `queued` or `in_progress` until it ends. If it was created with `stream`, its events can be read again while it is generated and for an hour; the stream then goes on with new events as they come.",
   permission,
+  queryParameters: {
+    stream: "`true`: the events of a response in the background that was created with `stream`.",
+    starting_after: "With `stream`: only the events after the one with this `sequence_number`.",
+  },
   answer: { type: "application/json", schema: ResponseObject, description: "The response." },
+  stream: {
+    type: "text/event-stream",
+    schema: ResponseEvent,
+    description: "Its events, if `stream` is true.",
+  },
 });
 
 export const deleteResponse = operation({
@@ -52,7 +63,8 @@ export const deleteResponse = operation({
   method: "DELETE",
   tag,
   summary: "Delete a stored response of the project",
-  description: "The vendor that generated a passed-through response may keep its own copy as long as it says.",
+  description:
+    "A response in the background that is still generated is stopped. The vendor that generated a passed-through response may keep its own copy as long as it says.",
   permission,
   answer: { type: "application/json", schema: ResponseDeleted, description: "The response is deleted." },
 });
@@ -79,9 +91,11 @@ export const cancelResponse = operation({
   path: `${one.path}/cancel`,
   method: "POST",
   tag,
-  summary: "Refused: only responses in the background can be cancelled, and there are none",
+  summary: "Cancel a response in the background",
+  description:
+    "Its status becomes `cancelled`, and its engine stops. A response that has ended is returned as it is. Where another process generates it, the cancellation takes about a second.",
   permission,
-  answer: { type: "application/json", schema: ResponseObject, description: "Never given." },
+  answer: { type: "application/json", schema: ResponseObject, description: "The response." },
 });
 
 export const countResponseTokens = operation({

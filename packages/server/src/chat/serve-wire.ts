@@ -36,6 +36,8 @@ export interface SentCall<Request> {
   readonly changes?: Readonly<Record<string, unknown>>;
   /** The engine that must take the call as it is, because it knows what the request refers to. */
   readonly engine?: string | undefined;
+  /** The ID that the client gets, if it has one before the call. */
+  readonly answerId?: string | undefined;
 }
 
 type WireInput<Request> = ReceivedCall<Request> & SentCall<Request>;
@@ -107,7 +109,7 @@ interface Routed<Request extends WireRequest> {
 async function serveGuarded<Request extends WireRequest>(
   guard: ChatGuard,
   call: ChatCall,
-  { format, input: { body, signal, engine }, model, record, onTarget }: Routed<Request>,
+  { format, input: { body, signal, engine, answerId }, model, record, onTarget }: Routed<Request>,
 ): Promise<WireAnswer> {
   if (engine !== undefined) {
     record.end(notAtEngine());
@@ -122,7 +124,7 @@ async function serveGuarded<Request extends WireRequest>(
   const modelChunks = model.stream(call);
   const options = { signal, choiceCount: 1, onWithheld: () => record.onWithheld() };
   const open = () => guard.stream(modelChunks, options) ?? modelChunks;
-  const chunks = observed(open, { wire: format.wire, record, tell });
+  const chunks = observed(open, { wire: format.wire, record, tell, answerId });
   const events = pricedEvents(format.fromChunks(chunks, body), format, record);
   return { kind: "events", events: reportEnd(events, (error) => record.end(error)) };
 }
@@ -167,12 +169,13 @@ class RoutedWireCall<Request extends WireRequest> {
 
   events(): AsyncIterable<WireEvent> {
     const { format, input, model, record, onTarget } = this.#routed;
+    const { answerId } = input;
     const items = model.items(this.#routedCall, (target, engine): AsyncIterable<WireEvent> => {
       const native = this.#nativeAt(target, engine);
       const tell = (): void => onTarget?.({ engine, isNative: native !== undefined });
-      if (native !== undefined) return readEvents(native.stream(this.#wireCall), { format, record, tell });
+      if (native !== undefined) return readEvents(native.stream(this.#wireCall), { format, record, tell, answerId });
       const open = async () => target.stream(await this.#chatCall());
-      return format.fromChunks(observed(open, { wire: format.wire, record, tell }), input.body);
+      return format.fromChunks(observed(open, { wire: format.wire, record, tell, answerId }), input.body);
     });
     return reportEnd(named(items, format, record), (error) => record.end(error));
   }

@@ -10,7 +10,7 @@ import type { WireFormat, WireRequest } from "./wire.ts";
 /** Prefixes by which clients recognize the IDs of a wire. */
 const idPrefixes = { responses: "resp_", messages: "msg_" } as const satisfies Record<ChatWire, string>;
 
-function createId(wire: ChatWire): string {
+export function createId(wire: ChatWire): string {
   return idPrefixes[wire] + randomUUID().replaceAll("-", "");
 }
 
@@ -19,14 +19,21 @@ export function withId(wire: ChatWire, completion: ChatCompletion): ChatCompleti
   return { ...completion, id: createId(wire) };
 }
 
+interface Observed {
+  readonly record: CallRecord;
+  /** Tells which target serves the call. */
+  readonly tell: () => void;
+  readonly answerId: string | undefined;
+}
+
 export async function* observed(
   open: () => AsyncIterable<ChatCompletionChunk> | Promise<AsyncIterable<ChatCompletionChunk>>,
-  { wire, record, tell }: { readonly wire: ChatWire; readonly record: CallRecord; readonly tell: () => void },
+  { wire, record, tell, answerId }: Observed & { readonly wire: ChatWire },
 ): AsyncGenerator<ChatCompletionChunk, void, undefined> {
   let id: string | undefined;
   for await (const chunk of await open()) {
     if (id === undefined) tell();
-    chunk.id = id ??= createId(wire);
+    chunk.id = id ??= answerId ?? createId(wire);
     observeChunk(chunk, record);
     yield chunk;
   }
@@ -63,11 +70,7 @@ function pricedEvent<Request extends WireRequest>(
 /** Passes an upstream's events on. @throws AppError for a stream that is cut off or tells a failure */
 export async function* readEvents<Request extends WireRequest>(
   events: AsyncIterable<WireEvent>,
-  {
-    format,
-    record,
-    tell,
-  }: { readonly format: WireFormat<Request>; readonly record: CallRecord; readonly tell: () => void },
+  { format, record, tell, answerId }: Observed & { readonly format: WireFormat<Request> },
 ): AsyncGenerator<WireEvent, void, undefined> {
   const read = format.createReader();
   let isFirst = true;
@@ -81,7 +84,7 @@ export async function* readEvents<Request extends WireRequest>(
     if (isFirst) tell();
     isFirst = false;
     const chunk = read(event);
-    if (chunk !== undefined) observeChunk(chunk, record);
+    if (chunk !== undefined) observeChunk(answerId === undefined ? chunk : { ...chunk, id: answerId }, record);
     yield event;
     if (format.isLast(event)) return;
   }

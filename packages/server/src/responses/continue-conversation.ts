@@ -39,13 +39,19 @@ export async function continueConversation(
   const newItems = itemsOf(request.input);
   const references = await findReferences(newItems, scope, stored);
   const engine = engineOf([...conversation, ...references.values()]);
-  if (engine !== undefined) return { body: request, changes: {}, engine, newItems };
+  if (engine !== undefined) return { body: request, changes: knownThere(conversation), engine, newItems };
   const isUnchanged = conversation.length === 0 && references.size === 0 && !newItems.some(isForeignReasoning);
   if (isUnchanged) return { body: request, changes: {}, engine, newItems };
-  const earlier = conversation.flatMap(({ input, output }) => [...input, ...output]);
+  const earlier = conversation.flatMap(({ readInput, output }) => [...readInput(), ...output]);
   const resolved = newItems.map((item) => (isReference(item) ? referredItem(item, references) : item));
   const changes = { input: [...earlier, ...resolved], previous_response_id: undefined };
   return { body: { ...request, input: changes.input }, changes, engine, newItems: resolved };
+}
+
+/** A response that was generated in the background has another ID at its engine. */
+function knownThere(conversation: readonly StoredResponse[]): Readonly<Record<string, unknown>> {
+  const upstreamId = conversation.at(-1)?.background?.upstreamId;
+  return upstreamId === undefined ? {} : { previous_response_id: upstreamId };
 }
 
 /** The changes for an upstream that speaks the Responses API: it would refuse reasoning that another engine sealed. */

@@ -2,28 +2,28 @@
 import type { ResponseRequest } from "../api/responses-request.ts";
 import type { ChatParts } from "../chat/admit-chat.ts";
 import { createWire, type ReceivedCall, type ServeWire, type WireTarget } from "../chat/serve-wire.ts";
-import type { WireAnswer } from "../chat/wire-answer.ts";
 import type { WireEvent } from "../engines/wire.ts";
-import { AppError, type ErrorCode } from "../errors.ts";
-import type { ResponseHeaders } from "../http/route.ts";
+import { AppError } from "../errors.ts";
 import { isObject, type JsonObject } from "../json-object.ts";
 import type { RoutedChat } from "../routing/route-chat.ts";
 import { largestStoredResponse, type StoredResponses } from "../tenancy/stored-responses.ts";
+import type { Background } from "./background/background.ts";
 import { continueConversation, withItemIds, withoutForeignReasoning, type Continued } from "./continue-conversation.ts";
+import type { CreatedResponse } from "./created-response.ts";
+import { failureOf } from "./failure.ts";
 import { parseResponseEvent, withResponse } from "./parse-event.ts";
 import { responsesWire } from "./responses-wire.ts";
 
-export type CreatedResponse = WireAnswer & {
-  readonly headers: ResponseHeaders;
-  readonly errorEvent: (error: AppError, sequence: number) => WireEvent;
-};
-
 export type CreateResponse = (input: ReceivedCall<ResponseRequest>) => Promise<CreatedResponse>;
 
-export function createResponses(parts: ChatParts<RoutedChat>, stored: StoredResponses): CreateResponse {
+export function createResponses(
+  parts: ChatParts<RoutedChat>,
+  { stored, background }: { readonly stored: StoredResponses; readonly background: Background },
+): CreateResponse {
   const serve: ServeWire<ResponseRequest> = createWire(responsesWire, parts);
   return async (input) => {
     refuseOthers(input.body);
+    if (input.body.background === true) return background.create(input, serve);
     const continued = await continueConversation(input.body, input.scope, stored);
     const call = new ResponseCall(input, continued, stored);
     const { body, engine } = continued;
@@ -39,12 +39,7 @@ export function createResponses(parts: ChatParts<RoutedChat>, stored: StoredResp
 }
 
 /** What the server itself would have to do. @throws AppError unsupported_parameter */
-function refuseOthers({ background, conversation }: ResponseRequest): void {
-  if (background === true) {
-    throw new AppError("unsupported_parameter", "background is true; responses in the background are not supported.", {
-      param: "background",
-    });
-  }
+function refuseOthers({ conversation }: ResponseRequest): void {
   if (conversation != null) {
     const advice = "conversations are not supported; continue one with previous_response_id.";
     throw new AppError("unsupported_parameter", `conversation is set; ${advice}`, { param: "conversation" });
@@ -120,9 +115,7 @@ class ResponseCall {
   }
 
   errorEvent(error: AppError, sequence: number): WireEvent {
-    const { code, message } = error;
-    const failure = { code: failureCodes[code] ?? "server_error", message };
-    const response = { ...this.#begun, status: "failed", error: failure };
+    const response = { ...this.#begun, status: "failed", error: failureOf(error) };
     const data = JSON.stringify({ type: "response.failed", sequence_number: sequence, response });
     return { name: "response.failed", data };
   }
@@ -133,12 +126,3 @@ class ResponseCall {
     return previousId == null ? response : { ...response, previous_response_id: previousId };
   }
 }
-
-/** As OpenAI names them; Codex decides by them whether to try again. */
-const failureCodes: Readonly<Partial<Record<ErrorCode, string>>> = {
-  context_length_exceeded: "context_length_exceeded",
-  rate_limited: "rate_limit_exceeded",
-  quota_exceeded: "insufficient_quota",
-  invalid_request: "invalid_prompt",
-  content_filter: "invalid_prompt",
-};

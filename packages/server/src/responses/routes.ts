@@ -14,15 +14,21 @@ import { AppError } from "../errors.ts";
 import { route, type Route, type RouteInput } from "../http/route.ts";
 import type { RoutedChat } from "../routing/route-chat.ts";
 import type { StoredResponse, StoredResponses } from "../tenancy/stored-responses.ts";
+import type { Background } from "./background/background.ts";
 import { askUpstream } from "./ask-upstream.ts";
 import { createResponses } from "./create-response.ts";
 import { listItems } from "./list-items.ts";
 
-export function responseRoutes(parts: ChatParts<RoutedChat>, stored: StoredResponses): Route[] {
-  const create = createResponses(parts, stored);
+export interface ResponseParts {
+  readonly stored: StoredResponses;
+  readonly background: Background;
+}
+
+export function responseRoutes(parts: ChatParts<RoutedChat>, { stored, background }: ResponseParts): Route[] {
+  const create = createResponses(parts, { stored, background });
   const ask = askUpstream(parts, stored);
   const find = async ({ path, scope }: Pick<RouteInput<unknown>, "path" | "scope">): Promise<StoredResponse> => {
-    const found = await stored.find(scope, path["response_id"] ?? "");
+    const found = await background.find(scope, path["response_id"] ?? "");
     if (found === undefined) throw unknown(path["response_id"]);
     if (found.response["object"] === undefined) throw tooLarge(found.id);
     return found;
@@ -39,28 +45,40 @@ export function responseRoutes(parts: ChatParts<RoutedChat>, stored: StoredRespo
     route(countResponseTokens, async (input) => ({ kind: "json", ...(await ask("input_tokens", input)) })),
     route(compactResponse, async (input) => ({ kind: "json", ...(await ask("compact", input)) })),
     route(getResponse, async (input) => {
-      if (input.query.get("stream") === "true") {
-        const message = "stream is true; only responses in the background can be streamed again, and there are none.";
-        throw new AppError("unsupported_parameter", message, { param: "stream" });
-      }
-      return { kind: "json", value: (await find(input)).response };
+      const { query, scope, signal } = input;
+      const found = await find(input);
+      const after = readStartingAfter(query);
+      if (query.get("stream") !== "true") return { kind: "json", value: found.response };
+      const events = await background.events(scope, found, { after, signal });
+      return toResponse(events, events);
     }),
     route(deleteResponse, async ({ path, scope }) => {
       const id = path["response_id"] ?? "";
       if (!(await stored.remove(scope, id))) throw unknown(id);
+      background.onRemoved(scope, id);
       return { kind: "json", value: { id, object: "response", deleted: true } };
     }),
     route(listResponseItems, async (input) => {
-      const { input: items } = await find(input);
-      return { kind: "json", value: listItems(items, input.query) };
+      const { readInput } = await find(input);
+      return { kind: "json", value: listItems(readInput(), input.query) };
     }),
     route(cancelResponse, async (input) => {
-      await find(input);
-      const message =
-        "The response is complete; only responses in the background can be cancelled, and there are none.";
-      throw new AppError("invalid_request", message, { param: "response_id" });
+      const { scope, signal } = input;
+      return { kind: "json", value: await background.cancel(scope, await find(input), signal) };
     }),
   ];
+}
+
+/** @returns -1 if the query does not say @throws AppError invalid_request */
+function readStartingAfter(query: URLSearchParams): number {
+  const text = query.get("starting_after");
+  if (text === null) return -1;
+  const problem =
+    query.get("stream") === "true" ? "expected the sequence_number of an event" : "it is only allowed with stream=true";
+  if (query.get("stream") === "true" && /^\d{1,9}$/.test(text)) return Number(text);
+  throw new AppError("invalid_request", `starting_after is ${JSON.stringify(text)}; ${problem}.`, {
+    param: "starting_after",
+  });
 }
 
 function tooLarge(id: string): AppError {

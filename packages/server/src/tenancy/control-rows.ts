@@ -16,7 +16,13 @@ const optional = { text: Type.Union([text, Type.Null()]), number: Type.Union([nu
 
 type CopiedTable = Exclude<
   keyof ControlTables,
-  "sessions" | "sign_in_codes" | "responses" | "response_items" | "write_probe"
+  | "sessions"
+  | "sign_in_codes"
+  | "responses"
+  | "response_items"
+  | "background_responses"
+  | "response_events"
+  | "write_probe"
 >;
 
 /** In an order in which every row follows those that it refers to. */

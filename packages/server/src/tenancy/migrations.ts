@@ -6,6 +6,7 @@
 import { PostgresAdapter, sql, type Kysely } from "kysely";
 import { Migrator, type Migration } from "kysely/migration";
 import { findLaterMigrations } from "./later-migrations.ts";
+import { createBackgroundResponses, createResponses } from "./response-tables.ts";
 import type { ControlTables } from "./tables.ts";
 
 const migrations: Record<string, Migration> = {
@@ -18,6 +19,7 @@ const migrations: Record<string, Migration> = {
   "0007_deletions": { up: createDeletions },
   "0008_limits_of_rotated_keys": { up: addLimitsKey },
   "0009_responses": { up: createResponses },
+  "0010_background_responses": { up: createBackgroundResponses },
 };
 
 export const knownMigrations: readonly string[] = Object.keys(migrations);
@@ -156,51 +158,6 @@ async function createDeletions({ schema }: Kysely<unknown>): Promise<void> {
 
 async function addLimitsKey({ schema }: Kysely<unknown>): Promise<void> {
   await schema.alterTable("keys").addColumn("limits_key_id", "text").execute();
-}
-
-async function createResponses({ schema }: Kysely<unknown>): Promise<void> {
-  await schema
-    .createTable("responses")
-    .addColumn("id", "text", (column) => column.notNull())
-    .addColumn("organization_id", "text", (column) => column.notNull())
-    .addColumn("project_name", "text", (column) => column.notNull())
-    .addColumn("engine", "text")
-    .addColumn("previous_id", "text")
-    .addColumn("bytes", "integer", (column) => column.notNull())
-    .addColumn("created_at", "bigint", (column) => column.notNull())
-    .addColumn("expires_at", "bigint", (column) => column.notNull())
-    // Last: to read what follows a large value, SQLite reads all of it.
-    .addColumn("input", "text", (column) => column.notNull())
-    .addColumn("response", "text", (column) => column.notNull())
-    // IDs are those of upstreams, which need not be unique.
-    .addPrimaryKeyConstraint("responses_key", ["organization_id", "project_name", "id"])
-    .execute();
-  await schema
-    .createIndex("responses_age")
-    .on("responses")
-    .columns(["organization_id", "created_at", "id", "project_name", "bytes"])
-    .execute();
-  await schema.createIndex("responses_expiry").on("responses").column("expires_at").execute();
-  await schema
-    .createTable("response_items")
-    .addColumn("organization_id", "text", (column) => column.notNull())
-    .addColumn("project_name", "text", (column) => column.notNull())
-    .addColumn("id", "text", (column) => column.notNull())
-    .addColumn("response_id", "text", (column) => column.notNull())
-    .addPrimaryKeyConstraint("response_items_key", ["organization_id", "project_name", "id", "response_id"])
-    .addForeignKeyConstraint(
-      "response_items_of_response",
-      ["organization_id", "project_name", "response_id"],
-      "responses",
-      ["organization_id", "project_name", "id"],
-      (constraint) => constraint.onDelete("cascade"),
-    )
-    .execute();
-  await schema
-    .createIndex("response_items_response")
-    .on("response_items")
-    .columns(["organization_id", "project_name", "response_id"])
-    .execute();
 }
 
 /**

@@ -7,7 +7,7 @@ import type { ControlDatabase } from "./control-database.ts";
 import { removeResponse, ResponseWriter, type MostStored, type ResponseOwner as Owner } from "./response-writer.ts";
 import { nowSeconds } from "./row-values.ts";
 
-const daySeconds = 86_400;
+export const daySeconds = 86_400;
 /** How often expired responses are deleted where no new one is stored, which does it too. */
 const sweepIntervalMs = 3_600_000;
 export const largestStoredResponse = inputLimit({
@@ -54,8 +54,22 @@ export interface NewResponse {
   readonly response: JsonObject;
 }
 
-export interface StoredResponse extends NewResponse {
+export interface StoredResponse extends Omit<NewResponse, "input"> {
+  /** Parses the items that were new in the request, which may have a megabyte. */
+  readonly readInput: () => readonly JsonObject[];
   readonly output: readonly JsonObject[];
+  /** Only of a response that was asked for in the background. */
+  readonly background: BackgroundState | undefined;
+}
+
+export interface BackgroundState {
+  readonly status: "queued" | "in_progress" | "ended";
+  /** Whether its events are kept. */
+  readonly isStreamed: boolean;
+  /** Whether the process that generates it has gone. */
+  readonly isLost: boolean;
+  /** Its ID at the engine, if that differs. */
+  readonly upstreamId: string | undefined;
 }
 
 export interface StoredResponseOptions {
@@ -131,22 +145,33 @@ export class StoredResponses {
     const row = await this.#control.read((database) =>
       database
         .selectFrom("responses")
-        .select(["id", "engine", "previous_id", "input", "response"])
-        .where("id", "=", id)
-        .where("organization_id", "=", owner.organizationId)
-        .where("project_name", "=", owner.projectName)
+        .leftJoin("background_responses as background", (join) =>
+          join
+            .onRef("background.organization_id", "=", "responses.organization_id")
+            .onRef("background.project_name", "=", "responses.project_name")
+            .onRef("background.id", "=", "responses.id"),
+        )
+        .select(["responses.id", "engine", "previous_id", "input", "response"])
+        .select(["status", "is_streamed", "lease_expires_at", "upstream_id"])
+        .where("responses.id", "=", id)
+        .where("responses.organization_id", "=", owner.organizationId)
+        .where("responses.project_name", "=", owner.projectName)
         .where("expires_at", ">", nowSeconds())
         .executeTakeFirst(),
     );
     if (row === undefined) return undefined;
-    const response = JSON.parse(row.response) as JsonObject;
+    const kept = JSON.parse(row.response) as JsonObject;
+    const background = toBackgroundState(row);
+    const isRunning = background !== undefined && background.status !== "ended";
+    const response = isRunning ? { ...kept, status: background.status } : kept;
     return {
       id: row.id,
       engine: row.engine ?? undefined,
       previousId: row.previous_id ?? undefined,
-      input: JSON.parse(row.input) as JsonObject[],
+      readInput: () => JSON.parse(row.input) as JsonObject[],
       response,
       output: outputOf(response),
+      background,
     };
   }
 
@@ -159,6 +184,7 @@ export class StoredResponses {
     for (let next: string | undefined = id; next !== undefined;) {
       const stored: StoredResponse | undefined = await this.find(owner, next);
       if (stored === undefined) throw unknownResponse(next);
+      if (next === id) requireAnswer(stored);
       found.unshift(stored);
       if (stored.engine !== undefined) return found;
       if (found.length > longestConversation) {
@@ -208,11 +234,40 @@ export function unknownResponse(id: string): AppError {
   );
 }
 
+/** Of an ordinary call, only what has an answer is stored. */
+function requireAnswer({ background, id, response }: StoredResponse): void {
+  const { status } = response;
+  if (background === undefined || status === "completed" || status === "incomplete") return;
+  const reason = background.status === "ended" ? "there is nothing to continue" : "wait until it is complete";
+  throw new AppError(
+    "invalid_request",
+    `previous_response_id is ${JSON.stringify(id)}; this response is ${String(status)}, so ${reason}.`,
+    { param: "previous_response_id" },
+  );
+}
+
+interface BackgroundColumns {
+  readonly status: BackgroundState["status"] | null;
+  readonly is_streamed: number | null;
+  readonly lease_expires_at: number | null;
+  readonly upstream_id: string | null;
+}
+
+function toBackgroundState(row: BackgroundColumns): BackgroundState | undefined {
+  if (row.status === null) return undefined;
+  return {
+    status: row.status,
+    isStreamed: row.is_streamed === 1,
+    isLost: row.status !== "ended" && (row.lease_expires_at ?? 0) <= nowSeconds(),
+    upstreamId: row.upstream_id ?? undefined,
+  };
+}
+
 function outputOf({ output }: JsonObject): JsonObject[] {
   return Array.isArray(output) ? (output as JsonObject[]) : [];
 }
 
-function itemIds(response: JsonObject): string[] {
+export function itemIds(response: JsonObject): string[] {
   const ids = outputOf(response).map(({ id }) => id);
   const usable = ids.filter((id): id is string => typeof id === "string" && id.length <= 512);
   return [...new Set(usable)].slice(0, mostItems);

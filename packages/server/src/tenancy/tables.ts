@@ -150,6 +150,37 @@ interface ResponseItemTable {
   response_id: string;
 }
 
+/** A stored response that is, or was, generated in the background. */
+interface BackgroundResponseTable {
+  organization_id: string;
+  project_name: string;
+  id: string;
+  /** The process that generates it. */
+  process: string;
+  status: "queued" | "in_progress" | "ended";
+  /** Whether its events are kept. */
+  is_streamed: number;
+  /** Another process was asked to cancel it. */
+  is_cancelled: number;
+  /** Its ID at the engine, if that differs. */
+  upstream_id: string | null;
+  /** If the process has not renewed it by then, the response is lost. */
+  lease_expires_at: number;
+}
+
+/** Consecutive events of a response in the background. */
+interface ResponseEventTable {
+  organization_id: string;
+  project_name: string;
+  response_id: string;
+  first_sequence: number;
+  last_sequence: number;
+  bytes: number;
+  created_at: number;
+  /** A line for each: its type, a space, its JSON. */
+  events: string;
+}
+
 /** One row, written to check that the database accepts writes. */
 interface WriteProbeTable {
   id: number;
@@ -168,5 +199,7 @@ export interface ControlTables {
   deletions: DeletionTable;
   responses: ResponseTable;
   response_items: ResponseItemTable;
+  background_responses: BackgroundResponseTable;
+  response_events: ResponseEventTable;
   write_probe: WriteProbeTable;
 }

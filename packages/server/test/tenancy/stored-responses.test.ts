@@ -64,7 +64,7 @@ onEachDatabase("stored responses", ({ open }) => {
       assert.equal(await stored.add(owner, response("same", { input })), true);
     }
     for (const owner of [a, ...others]) {
-      assert.deepEqual((await stored.find(owner, "same"))?.input, [{ type: "message", of: owner }]);
+      assert.deepEqual((await stored.find(owner, "same"))?.readInput(), [{ type: "message", of: owner }]);
       assert.deepEqual([...(await stored.holders(owner, ["msg_same"]))], [["msg_same", "same"]]);
     }
     assert.equal(await stored.remove(others[1]!, "same"), true);

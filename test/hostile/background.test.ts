@@ -1,0 +1,86 @@
+/** Responses in the background, as many and as large as one organization may ask for. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { beforeTests } from "../support/hooks.ts";
+import { assertUnharmed, attack, startAttackedServer, type AttackedServer } from "./attack.ts";
+
+let server: AttackedServer;
+beforeTests(async (stack) => {
+  server = stack.use(await startAttackedServer());
+});
+
+function call(path: string, body?: object): Promise<Response> {
+  return fetch(`http://127.0.0.1:${server.port}/v1/responses${path}`, {
+    method: body === undefined ? "GET" : "POST",
+    headers: { authorization: `Bearer ${server.placeholders["key"]!}`, "content-type": "application/json" },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+}
+
+interface Created {
+  readonly id: string;
+  readonly status: number;
+}
+
+async function create(more: object): Promise<Created> {
+  const response = await call("", { model: "sounding-trial", input: "x", background: true, ...more });
+  const reader = response.body!.getReader();
+  const text = new TextDecoder().decode((await reader.read()).value);
+  // Clients of streams leave.
+  await reader.cancel();
+  return { id: /resp_\w+/.exec(text)?.[0] ?? "", status: response.status };
+}
+
+/** Some at once: however cheap each is, a hundred that arrive together hold the event loop together. */
+async function inGroups<T>(count: number, run: (index: number) => Promise<T>): Promise<T[]> {
+  const results: T[] = [];
+  while (results.length < count) {
+    const size = Math.min(10, count - results.length);
+    results.push(...(await Promise.all(Array.from({ length: size }, (_, index) => run(results.length + index)))));
+  }
+  return results;
+}
+
+/** Waits, so that one attack does not weigh on the next. */
+async function untilEnded(created: readonly Created[]): Promise<void> {
+  for (const { id, status } of created) {
+    if (status !== 200) continue;
+    for (;;) {
+      const { status: state } = (await (await call(`/${id}`)).json()) as { status: string };
+      if (state !== "queued" && state !== "in_progress") break;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+}
+
+describe("responses in the background", { timeout: 300_000 }, () => {
+  for (const [name, count, more] of [
+    ["of one organization, very many at once", 400, {}],
+    ["with large requests", 100, { input: "x".repeat(1_000_000), max_output_tokens: 1 }],
+    ["with streams that nobody reads", 150, { stream: true, input: "Tell me a long story. ".repeat(200) }],
+  ] as const) {
+    test(`${name}, harm nobody`, async () => {
+      const report = await attack(server, async () => {
+        const created = await inGroups(count, () => create(more));
+        for (const { status } of created) assert.ok([200, 429, 503].includes(status), String(status));
+        assert.ok(created.some(({ status }) => status === 200));
+        await untilEnded(created);
+      });
+      assertUnharmed(report, { maximumPeakBytes: 400_000_000 });
+    });
+  }
+
+  test("followed many times harm nobody", async () => {
+    const report = await attack(server, async () => {
+      const { id } = await create({ stream: true });
+      await inGroups(200, async (index) => {
+        const response = await call(`/${id}?stream=true&starting_after=${index % 4}`);
+        assert.equal(response.status, 200);
+        assert.match(await response.text(), /response\.completed/);
+      });
+      const past = await call(`/${id}?stream=true&starting_after=999999999`);
+      assert.deepEqual([past.status, await past.text()], [200, ""]);
+    });
+    assertUnharmed(report, { maximumPeakBytes: 400_000_000 });
+  });
+});
