@@ -84,6 +84,7 @@ export class CallRecord implements ChunkObserver {
       requestedModel: context.request.model,
       promptTokens: context.promptTokens,
       attempts: this.attempts,
+      guard: context.guard,
     });
   }
 

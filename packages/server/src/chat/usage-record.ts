@@ -2,10 +2,11 @@
 import type { ChatCompletion, ChatCompletionChunk, ChatDelta, ChatUsage } from "../api/chat-answer.ts";
 import type { Attempt } from "../engines/engine.ts";
 import type { AppError } from "../errors.ts";
+import type { GuardReport } from "../guardrails/chat-guard.ts";
 import { estimateTokens } from "../estimate-tokens.ts";
 import { sumOfCosts, type CallCost, type CallCosts } from "../pricing/call-costs.ts";
 import { lastModel } from "../pricing/priced-model.ts";
-import { tokensOfChat } from "../pricing/token-usage.ts";
+import { noTokens, tokensOfChat } from "../pricing/token-usage.ts";
 
 interface UsageContext {
   readonly costs: CallCosts;
@@ -14,6 +15,7 @@ interface UsageContext {
   /** An estimate. */
   readonly promptTokens: number;
   readonly attempts: readonly Attempt[];
+  readonly guard: GuardReport | undefined;
 }
 
 type AnswerText = Pick<ChatDelta, "content" | "reasoning_content" | "refusal"> & {
@@ -91,7 +93,7 @@ export class UsageRecord {
       return { usage: known, isEstimated: false, cost: this.#costOf(known) };
     }
     const usage = this.#estimate(error);
-    const cost = usage === undefined ? this.#costOfUnused() : this.#costOf(usage);
+    const cost = usage === undefined ? sumOfCosts(this.#otherCosts()) : this.#costOf(usage);
     // Whether an engine worked before its first chunk is not known; vendors charge for it.
     if (this.#chunks === 0 && known === undefined && cost === undefined) {
       return { usage: undefined, isEstimated: false, cost };
@@ -125,18 +127,20 @@ export class UsageRecord {
     if (this.#priced?.usage === usage) return this.#priced.cost;
     const { attempts } = this.#context;
     const own = this.#price(usage, attempts);
-    const cost = own === undefined ? undefined : sumOfCosts([...this.#unusedCosts(), own]);
+    const cost = own === undefined ? undefined : sumOfCosts([...this.#otherCosts(), own]);
     this.#priced = { usage, cost };
     return cost;
   }
 
-  #costOfUnused(): CallCost | undefined {
-    return sumOfCosts(this.#unusedCosts());
-  }
-
-  #unusedCosts(): CallCost[] {
-    const { attempts } = this.#context;
-    return this.#unused.flatMap(({ index, usage }) => this.#price(usage, attempts.slice(0, index + 1)) ?? []);
+  /** Of answers that were not used, and of the endpoints of guardrails. */
+  #otherCosts(): CallCost[] {
+    const { attempts, costs, guard } = this.#context;
+    const ofGuard = (guard?.uses ?? []).flatMap(({ guardrail, inputTokens, model = guardrail }) => {
+      const tokens = inputTokens === undefined ? undefined : { ...noTokens, inputTokens };
+      return costs.of({ engine: guardrail, model, modelId: guardrail }, { tokens }) ?? [];
+    });
+    const ofUnused = this.#unused.flatMap(({ index, usage }) => this.#price(usage, attempts.slice(0, index + 1)) ?? []);
+    return [...ofGuard, ...ofUnused];
   }
 
   #price(usage: ChatUsage, attempts: readonly Attempt[]): CallCost | undefined {

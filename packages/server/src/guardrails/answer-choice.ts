@@ -1,6 +1,6 @@
 /** Applies the guardrails to one choice of a streamed answer. */
 import type { ChatChunkChoice, ChatDelta } from "../api/chat-answer.ts";
-import { isBlocked, type Checker, type Finding, type TextFilter } from "./finding.ts";
+import { isBlocked, type Checker, type Finding, type OnUse, type TextFilter } from "./finding.ts";
 import { checkTexts, type TextMapping } from "./check-texts.ts";
 import { mapJsonTexts } from "./json-texts.ts";
 import { inputLimit } from "../input-limits.ts";
@@ -9,6 +9,7 @@ export interface AnswerCheck {
   readonly checkers: readonly Checker[];
   readonly signal: AbortSignal;
   report(finding: Finding): void;
+  readonly onUse?: OnUse | undefined;
 }
 
 type ToolCallPiece = NonNullable<ChatDelta["tool_calls"]>[number];
@@ -95,8 +96,8 @@ export class GuardedChoice {
   #channel(name: string): Channel {
     let channel = this.#channels.get(name);
     if (channel === undefined) {
-      const { checkers, signal } = this.#check;
-      channel = { filters: checkers.map((checker) => ({ name: checker.name, filter: checker.filter(signal) })) };
+      const { checkers, onUse, signal } = this.#check;
+      channel = { filters: checkers.map((checker) => ({ name: checker.name, filter: checker.filter(signal, onUse) })) };
       this.#channels.set(name, channel);
     }
     return channel;

@@ -4,7 +4,7 @@ import type { ChatRequest } from "../api/chat-request.ts";
 import type { ContentCategory } from "../api/content-categories.ts";
 import { AppError } from "../errors.ts";
 import { checkTexts } from "./check-texts.ts";
-import type { Checker, Finding } from "./finding.ts";
+import type { Checker, EndpointUse, Finding } from "./finding.ts";
 import { guardCompletion, guardStream } from "./guard-response.ts";
 import { mapPromptTexts } from "./prompt-texts.ts";
 
@@ -13,6 +13,8 @@ export interface GuardReport {
   readonly findings: readonly Finding[];
   /** Why the call, or its answer, was refused. */
   readonly blockedFor: ContentCategory | undefined;
+  /** Requests to the endpoints of guardrails. */
+  readonly uses: readonly EndpointUse[];
 }
 
 export interface AppliedGuardrail {
@@ -24,6 +26,7 @@ export interface AppliedGuardrail {
 
 export class ChatGuard implements GuardReport {
   readonly findings: Finding[] = [];
+  readonly uses: EndpointUse[] = [];
   readonly #guardrails: readonly AppliedGuardrail[];
   readonly #outputCheckers: readonly Checker[];
 
@@ -69,6 +72,7 @@ export class ChatGuard implements GuardReport {
         signal,
         side: "input",
         report: this.#report,
+        onUse: this.#onUse,
       });
       reportRecordable(value, index + 1);
       if (blocked !== undefined) throw refusedPrompt(blocked);
@@ -80,7 +84,8 @@ export class ChatGuard implements GuardReport {
   /** Fails as `Checker.judge`. */
   async completion(completion: ChatCompletion, signal: AbortSignal): Promise<ChatCompletion> {
     if (this.#outputCheckers.length === 0) return completion;
-    return guardCompletion(completion, { checkers: this.#outputCheckers, signal, report: this.#report });
+    const check = { checkers: this.#outputCheckers, signal, report: this.#report, onUse: this.#onUse };
+    return guardCompletion(completion, check);
   }
 
   /** Fails as the chunks do, and as `Checker.judge`. */
@@ -89,8 +94,13 @@ export class ChatGuard implements GuardReport {
     options: { readonly signal: AbortSignal; readonly choiceCount: number; onWithheld(): void },
   ): AsyncIterable<ChatCompletionChunk> {
     if (this.#outputCheckers.length === 0) return chunks;
-    return guardStream(chunks, { ...options, checkers: this.#outputCheckers, report: this.#report });
+    const check = { checkers: this.#outputCheckers, report: this.#report, onUse: this.#onUse };
+    return guardStream(chunks, { ...options, ...check });
   }
+
+  readonly #onUse = (use: EndpointUse): void => {
+    this.uses.push(use);
+  };
 
   readonly #report = (finding: Finding): void => {
     const isKnown = this.findings.some(

@@ -1,6 +1,6 @@
 /** Checks all texts of a value with one guardrail. */
 import { CooperativeYield } from "../scheduling/cooperative-yield.ts";
-import { isBlocked, type Checker, type Finding, type Direction } from "./finding.ts";
+import { isBlocked, type Checker, type Finding, type Direction, type OnUse } from "./finding.ts";
 
 export interface TextCheck {
   readonly checker: Checker;
@@ -8,6 +8,7 @@ export interface TextCheck {
   readonly signal: AbortSignal;
   /** Called for each finding. */
   report(finding: Finding): void;
+  readonly onUse?: OnUse | undefined;
 }
 
 export interface TextMapping {
@@ -30,7 +31,7 @@ export interface Checked<Value> {
 export async function checkTexts<Value>(
   value: Value,
   mapTexts: MapTexts<Value>,
-  { checker, report, side, signal }: TextCheck,
+  { checker, onUse, report, side, signal }: TextCheck,
 ): Promise<Checked<Value>> {
   const texts: string[] = [];
   const yielder = new CooperativeYield();
@@ -41,7 +42,7 @@ export async function checkTexts<Value>(
   await mapTexts(value, { map: collect, yielder });
   if (texts.length === 0) return { value, blocked: undefined };
   signal.throwIfAborted();
-  const judged = await checker.judge(texts, signal);
+  const judged = await checker.judge(texts, signal, onUse);
   let blocked: Finding | undefined;
   let isChanged = false;
   for (const [index, each] of judged.entries()) {

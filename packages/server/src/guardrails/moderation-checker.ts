@@ -6,7 +6,14 @@ import type { ModerationGuardrailSettings } from "../config/guardrails.ts";
 import { AppError, toAppError, defaultRetryAfterMs } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { longStep, CooperativeYield } from "../scheduling/cooperative-yield.ts";
-import { isBlocked, type Checker, type FilteredText, type TextFilter, type TextFinding } from "./finding.ts";
+import {
+  isBlocked,
+  type Checker,
+  type FilteredText,
+  type OnUse,
+  type TextFilter,
+  type TextFinding,
+} from "./finding.ts";
 import type { CategoryScore, ModerationClient } from "./moderation-client.ts";
 import { pieceEnd } from "./text-pieces.ts";
 
@@ -30,8 +37,8 @@ export function createModerationChecker(parts: ModerationParts): Checker {
   return {
     name: parts.name,
     redacts: Object.values(categories).some(({ action }) => action === "redact"),
-    filter: (signal) => new ModerationFilter(parts, signal),
-    async judge(texts, signal) {
+    filter: (signal, onUse) => new ModerationFilter({ ...parts, signal, onUse }),
+    async judge(texts, signal, onUse) {
       const yielder = new CooperativeYield();
       const pieces: { index: number; piece: string }[] = [];
       for (const [index, text] of texts.entries()) {
@@ -45,7 +52,7 @@ export function createModerationChecker(parts: ModerationParts): Checker {
         const asked = pieces.slice(at, at + mostInputs);
         const findings = await findIn(
           asked.map(({ piece }) => piece),
-          { ...parts, signal },
+          { ...parts, signal, onUse },
         );
         for (const [order, { index, piece }] of asked.entries()) {
           const found = { text: piece, findings: findings[order]! };
@@ -61,12 +68,12 @@ export function createModerationChecker(parts: ModerationParts): Checker {
 }
 
 class ModerationFilter implements TextFilter {
-  readonly #parts: ModerationParts & { readonly signal: AbortSignal };
+  readonly #parts: Asking;
   #held = "";
   #context = "";
 
-  constructor(parts: ModerationParts, signal: AbortSignal) {
-    this.#parts = { ...parts, signal };
+  constructor(parts: Asking) {
+    this.#parts = parts;
   }
 
   async push(piece: string, isLast: boolean): Promise<FilteredText> {
@@ -105,19 +112,20 @@ function* splitText(text: string, longest: number): Generator<string, void, unde
   }
 }
 
-type Asking = ModerationParts & { readonly signal: AbortSignal };
+type Asking = ModerationParts & { readonly signal: AbortSignal; readonly onUse: OnUse | undefined };
 
 /** What the configuration has against each text. Texts without a letter or a digit are not sent. */
 async function findIn(texts: readonly string[], asking: Asking): Promise<readonly (readonly TextFinding[])[]> {
-  const { client, settings, signal } = asking;
+  const { client, name, onUse, settings, signal } = asking;
   const sent = texts.filter((text) => /[\p{L}\p{N}]/u.test(text));
   if (sent.length === 0) return texts.map(() => []);
   try {
-    const judgments = await client.judge(
+    const { inputTokens, scores } = await client.judge(
       sent.map((text) => text.toWellFormed()),
       signal,
     );
-    const bySent = new Map(sent.map((text, index) => [text, findingsOf(judgments[index]!, settings)]));
+    onUse?.({ guardrail: name, model: settings.model, inputTokens });
+    const bySent = new Map(sent.map((text, index) => [text, findingsOf(scores[index]!, settings)]));
     return texts.map((text) => bySent.get(text) ?? []);
   } catch (thrown) {
     passOrThrow(toAppError(thrown), asking);

@@ -6,7 +6,7 @@ import type { Logger } from "../logger.ts";
 import { requestJson } from "../engines/upstream-http/request-json.ts";
 import { ConnectionPool } from "../engines/upstream-http/connection-pool.ts";
 import { splitBaseUrl } from "../engines/upstream-http/base-url.ts";
-import { isObject, type JsonObject } from "../json-object.ts";
+import { isObject, wholeNumber, type JsonObject } from "../json-object.ts";
 
 /** The endpoint's result for a text in one category, including its subcategories. */
 export interface CategoryScore {
@@ -16,12 +16,16 @@ export interface CategoryScore {
   readonly isFlagged: boolean;
 }
 
+export interface Judgement {
+  /** The categories of each text that have a score or a flag. */
+  readonly scores: readonly (readonly CategoryScore[])[];
+  /** Undefined if the endpoint reports none. */
+  readonly inputTokens: number | undefined;
+}
+
 export interface ModerationClient {
-  /**
-   * The categories of each text that have a score or a flag.
-   * @throws AppError upstream_failed, upstream_timeout, overloaded, client_closed
-   */
-  judge(texts: readonly string[], signal: AbortSignal): Promise<readonly (readonly CategoryScore[])[]>;
+  /** @throws AppError upstream_failed, upstream_timeout, overloaded, client_closed */
+  judge(texts: readonly string[], signal: AbortSignal): Promise<Judgement>;
   /**
    * The endpoint's own answer, with one result for each input.
    * @throws AppError as `judge`, and invalid_request for what the endpoint refuses
@@ -97,7 +101,10 @@ export function createModerationClient(
     }
   };
   return {
-    judge: async (texts, signal) => readJudgements(await ask(texts, signal), texts.length),
+    async judge(texts, signal) {
+      const answer = await ask(texts, signal);
+      return { scores: readJudgements(answer, texts.length), inputTokens: tokensIn(answer) };
+    },
     async classify(input, count, signal) {
       const answer = await ask(input, signal);
       if (!isObject(answer)) throw noJudgement("is not an object");
@@ -110,6 +117,12 @@ export function createModerationClient(
     },
     close: () => pool.close(),
   };
+}
+
+/** Endpoints of language models report usage, as embeddings do. */
+function tokensIn(answer: unknown): number | undefined {
+  const usage = isObject(answer) ? answer["usage"] : undefined;
+  return isObject(usage) ? wholeNumber(usage["prompt_tokens"] ?? usage["input_tokens"]) : undefined;
 }
 
 /** @throws AppError upstream_failed for an answer that does not judge every text */
