@@ -101,7 +101,7 @@ async function createEnvironment(
   await writeFile(marker, wanted);
 }
 
-/** Coding agents, which are not open source: only tests run them. */
+/** Coding agents, some of which are not open source: only tests run them. */
 async function installAgents(): Promise<void> {
   const directory = `${modules}.agents`;
   const marker = `${directory}/installed.json`;

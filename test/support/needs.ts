@@ -80,6 +80,8 @@ const software = {
   caddy: program("caddy", "caddy", "caddy"),
   "claude-code": { debian: [], isThere: () => agentProgram("claude") !== undefined },
   codex: { debian: [], isThere: () => agentProgram("codex") !== undefined },
+  continue: { debian: [], isThere: () => agentProgram("cn") !== undefined },
+  opencode: { debian: [], isThere: () => agentProgram("opencode") !== undefined },
   "openai-agents": { debian: [], isThere: () => existsSync(agentPackage("@openai/agents")) },
   // Where npm's package has none, an installed one.
   chromium: { debian: process.arch === "x64" ? [] : ["chromium"], brew: "google-chrome", isThere: hasChromium },
