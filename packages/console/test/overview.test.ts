@@ -111,7 +111,7 @@ describe("the overview of a new server without any configuration", { skip: needs
     await page.getByRole("complementary", { name: "Span details" }).getByText("sounding-trial").first().waitFor();
     await console.open("overview");
     await page.getByRole("region", { name: "By model" }).getByRole("link", { name: "sounding-trial" }).waitFor();
-    await page.getByText("no token prices are set").waitFor();
+    await page.getByText("no call has a known cost").waitFor();
     assert.deepEqual(console.problems, []);
   });
 });

@@ -279,11 +279,11 @@ export interface ChatCompletion {
       /** Audio tokens. */
       audio_tokens?: number;
     } | null;
-    /** What the call cost, in the currency of the server's prices; absent if it is not known. */
+    /** What the call cost, in the currency of the server's prices, other attempts and guardrails included; absent if it is not known. */
     cost?: number;
     /** Parts of the cost. */
     cost_details?: {
-      /** Cost of the prompt. */
+      /** Cost of the prompt, of the call itself and of searches. */
       upstream_inference_prompt_cost?: number;
       /** Cost of what was generated. */
       upstream_inference_completions_cost?: number;
@@ -388,11 +388,11 @@ export interface ChatCompletionChunk {
       /** Audio tokens. */
       audio_tokens?: number;
     } | null;
-    /** What the call cost, in the currency of the server's prices; absent if it is not known. */
+    /** What the call cost, in the currency of the server's prices, other attempts and guardrails included; absent if it is not known. */
     cost?: number;
     /** Parts of the cost. */
     cost_details?: {
-      /** Cost of the prompt. */
+      /** Cost of the prompt, of the call itself and of searches. */
       upstream_inference_prompt_cost?: number;
       /** Cost of what was generated. */
       upstream_inference_completions_cost?: number;
@@ -434,11 +434,11 @@ export interface EmbeddingList {
     prompt_tokens: number;
     /** The same number. */
     total_tokens: number;
-    /** What the call cost, in the currency of the server's prices; absent if it is not known. */
+    /** What the call cost, in the currency of the server's prices, other attempts and guardrails included; absent if it is not known. */
     cost?: number;
     /** Parts of the cost. */
     cost_details?: {
-      /** Cost of the prompt. */
+      /** Cost of the prompt, of the call itself and of searches. */
       upstream_inference_prompt_cost?: number;
       /** Cost of what was generated. */
       upstream_inference_completions_cost?: number;
@@ -611,11 +611,11 @@ export interface TranscriptionText {
     type: "duration";
     /** Length of the recording in seconds. */
     seconds: number;
-    /** What the call cost, in the currency of the server's prices; absent if it is not known. */
+    /** What the call cost, in the currency of the server's prices, other attempts and guardrails included; absent if it is not known. */
     cost?: number;
     /** Parts of the cost. */
     cost_details?: {
-      /** Cost of the prompt. */
+      /** Cost of the prompt, of the call itself and of searches. */
       upstream_inference_prompt_cost?: number;
       /** Cost of what was generated. */
       upstream_inference_completions_cost?: number;
@@ -636,11 +636,11 @@ export interface TranscriptionText {
       /** Tokens of the prompt. */
       text_tokens: number;
     };
-    /** What the call cost, in the currency of the server's prices; absent if it is not known. */
+    /** What the call cost, in the currency of the server's prices, other attempts and guardrails included; absent if it is not known. */
     cost?: number;
     /** Parts of the cost. */
     cost_details?: {
-      /** Cost of the prompt. */
+      /** Cost of the prompt, of the call itself and of searches. */
       upstream_inference_prompt_cost?: number;
       /** Cost of what was generated. */
       upstream_inference_completions_cost?: number;
@@ -698,11 +698,11 @@ export interface TranscriptionVerbose {
     type: "duration";
     /** Length of the recording in seconds. */
     seconds: number;
-    /** What the call cost, in the currency of the server's prices; absent if it is not known. */
+    /** What the call cost, in the currency of the server's prices, other attempts and guardrails included; absent if it is not known. */
     cost?: number;
     /** Parts of the cost. */
     cost_details?: {
-      /** Cost of the prompt. */
+      /** Cost of the prompt, of the call itself and of searches. */
       upstream_inference_prompt_cost?: number;
       /** Cost of what was generated. */
       upstream_inference_completions_cost?: number;
@@ -723,11 +723,11 @@ export interface TranscriptionVerbose {
       /** Tokens of the prompt. */
       text_tokens: number;
     };
-    /** What the call cost, in the currency of the server's prices; absent if it is not known. */
+    /** What the call cost, in the currency of the server's prices, other attempts and guardrails included; absent if it is not known. */
     cost?: number;
     /** Parts of the cost. */
     cost_details?: {
-      /** Cost of the prompt. */
+      /** Cost of the prompt, of the call itself and of searches. */
       upstream_inference_prompt_cost?: number;
       /** Cost of what was generated. */
       upstream_inference_completions_cost?: number;
@@ -807,11 +807,11 @@ export type TranscriptionStreamEvent = {
     type: "duration";
     /** Length of the recording in seconds. */
     seconds: number;
-    /** What the call cost, in the currency of the server's prices; absent if it is not known. */
+    /** What the call cost, in the currency of the server's prices, other attempts and guardrails included; absent if it is not known. */
     cost?: number;
     /** Parts of the cost. */
     cost_details?: {
-      /** Cost of the prompt. */
+      /** Cost of the prompt, of the call itself and of searches. */
       upstream_inference_prompt_cost?: number;
       /** Cost of what was generated. */
       upstream_inference_completions_cost?: number;
@@ -832,11 +832,11 @@ export type TranscriptionStreamEvent = {
       /** Tokens of the prompt. */
       text_tokens: number;
     };
-    /** What the call cost, in the currency of the server's prices; absent if it is not known. */
+    /** What the call cost, in the currency of the server's prices, other attempts and guardrails included; absent if it is not known. */
     cost?: number;
     /** Parts of the cost. */
     cost_details?: {
-      /** Cost of the prompt. */
+      /** Cost of the prompt, of the call itself and of searches. */
       upstream_inference_prompt_cost?: number;
       /** Cost of what was generated. */
       upstream_inference_completions_cost?: number;
@@ -1173,7 +1173,7 @@ export interface TracesAnswer {
         /** Of the input tokens, those written to a cache of prompts. */
         cacheWriteTokens: number;
       }[];
-      /** Cost of the tokens of models with a configured price (`telemetry.token_prices`), in the currency of the prices; null if no model has one. */
+      /** Cost of the calls, in the currency of the prices (`telemetry.currency`), without those of models without a price; null if no call has a known cost. */
       cost: number | null;
       /** Only if the request has a `cursor`: the projects of the spans, in alphabetical order. */
       projects?: string[];
@@ -1371,7 +1371,7 @@ export interface Conversations {
     cache_read_tokens: number;
     /** Of the input tokens, those written to caches of prompts. */
     cache_write_tokens: number;
-    /** Cost of the tokens of models with a configured price (`telemetry.token_prices`), in the currency of the prices; null if no model has one. */
+    /** Cost of the calls, in the currency of the prices (`telemetry.currency`), without those of models without a price; null if no call has a known cost. */
     cost: number | null;
     /** The models that the conversation called, in alphabetical order. */
     models: {

@@ -4,13 +4,19 @@ import { Type } from "typebox";
 const cost = (description: string) => Type.Number({ minimum: 0, description });
 
 export const costMembers = {
-  cost: Type.Optional(cost("What the call cost, in the currency of the server's prices; absent if it is not known.")),
+  cost: Type.Optional(
+    cost(
+      "What the call cost, in the currency of the server's prices, other attempts and guardrails included; absent if it is not known.",
+    ),
+  ),
   cost_details: Type.Optional(
     Type.Union(
       [
         Type.Object(
           {
-            upstream_inference_prompt_cost: Type.Optional(cost("Cost of the prompt.")),
+            upstream_inference_prompt_cost: Type.Optional(
+              cost("Cost of the prompt, of the call itself and of searches."),
+            ),
             upstream_inference_completions_cost: Type.Optional(cost("Cost of what was generated.")),
           },
           { additionalProperties: true },

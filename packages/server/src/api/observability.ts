@@ -169,7 +169,7 @@ const traceSummary = Type.Object(
     ),
     cost: Type.Union([Type.Number(), Type.Null()], {
       description:
-        "Cost of the tokens of models with a configured price (`telemetry.token_prices`), in the currency of the prices; null if no model has one.",
+        "Cost of the calls, in the currency of the prices (`telemetry.currency`), without those of models without a price; null if no call has a known cost.",
     }),
     projects: Type.Optional(
       Type.Array(Type.String(), {

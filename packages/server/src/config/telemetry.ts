@@ -143,7 +143,7 @@ export const telemetry = Type.Object(
     cost_in_answers: Type.Boolean({
       default: true,
       description:
-        "Tell what a call cost in its answer (`usage.cost`, `usage.cost_details` and the header `x-cost`), if its model has a price. Turn it off for clients that refuse members that they do not know.",
+        "Tell what a call cost in its answer (`usage.cost`, `usage.cost_details` and the header `x-cost`), if its model has a price. Streams tell it with their usage. Turn it off for clients that refuse members that they do not know.",
     }),
   },
   { default: {}, description: "Where telemetry is stored, and the limits on queries and on the write queue." },

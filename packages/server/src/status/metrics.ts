@@ -8,6 +8,7 @@ import {
   type FinishedSpeech,
   type FinishedTranscription,
 } from "../finished-call.ts";
+import { createCostCounter } from "./cost-counter.ts";
 import { Counter } from "./counter.ts";
 import { Histogram } from "./histogram.ts";
 import { snapshotOf, type MetricSnapshot } from "./metric-snapshot.ts";
@@ -197,12 +198,7 @@ export function createMetrics(version: string): Metrics {
     labelNames: ["model"],
     registers,
   });
-  const costs = new Counter({
-    name: "sounding_call_cost_total",
-    help: "What calls cost, in the currency of the prices; calls without a known cost are not included.",
-    labelNames: ["operation", "model"],
-    registers,
-  });
+  const observeCost = createCostCounter(registers);
   const attempts = new Counter({
     name: "sounding_engine_attempts_total",
     help: "Upstream attempts by engine and outcome, including retries and fallbacks.",
@@ -285,7 +281,7 @@ export function createMetrics(version: string): Metrics {
       else if (call.kind === "speech") observeSpeech(call, model);
       else if (call.kind === "transcription") observeTranscription(call, model);
       else observeEmbeddings(call, model);
-      if (call.cost !== undefined) costs.add(call.cost.total, call.kind, model);
+      observeCost(call, model);
       for (const { engine, outcome } of call.attempts) attempts.add(1, engine, outcome);
     },
     countDroppedTelemetry(calls, reason) {

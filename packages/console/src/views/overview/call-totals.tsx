@@ -72,7 +72,7 @@ function totalsOf({
     {
       title: "Cost",
       value: formatCost(total.cost),
-      note: total.cost === undefined ? "no token prices are set" : "in your prices' currency",
+      note: total.cost === undefined ? "no call has a known cost" : "in your prices' currency",
     },
   ];
 }

@@ -8,7 +8,7 @@ import {
   type Labels,
   type RangeSeries,
 } from "../../api/promql.ts";
-import { ApiError, requestJson } from "../../api/request.ts";
+import { requestJson } from "../../api/request.ts";
 import type { Moments } from "../../state/time-range.ts";
 
 /** Calls of one model or one project. */
@@ -164,7 +164,7 @@ async function byGroup(
   return { model_key: models, project_name: projects };
 }
 
-/** Costs by model; none if no model has a price. The server knows the prices, so it is asked for the metric. */
+/** Known costs by model. */
 async function readCosts(
   { startMs, endMs }: Moments,
   project: string | undefined,
@@ -177,17 +177,8 @@ async function readCosts(
     end: new Date(endMs).toISOString(),
     ...(project === undefined ? {} : { project_name: project }),
   };
-  try {
-    const { data } = await requestJson<{ data: { result: InstantSeries[] } }>("observability/metrics", {
-      json,
-      signal,
-    });
-    return new Map(data.result.map(({ metric, value }) => [metric["model_key"] ?? "", Number(value[1])]));
-  } catch (error) {
-    // A server without prices does not have the metric.
-    if (error instanceof ApiError && error.param === "metric") return new Map();
-    throw error;
-  }
+  const { data } = await requestJson<{ data: { result: InstantSeries[] } }>("observability/metrics", { json, signal });
+  return new Map(data.result.map(({ metric, value }) => [metric["model_key"] ?? "", Number(value[1])]));
 }
 
 /** Projects whose costs are asked for one by one, since the metric has no label for them. */
