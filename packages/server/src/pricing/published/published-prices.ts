@@ -59,6 +59,8 @@ export class PublishedPrices {
   readonly #names: readonly (readonly [test: (name: string) => boolean, vendor: string])[];
   readonly #modelNames: readonly (readonly [test: (name: string) => boolean, vendor: string])[];
   readonly #remembered = new Map<string, PublishedPrice | null>();
+  /** Comparing an address with every vendor's costs more than all else that a call's price needs. */
+  readonly #engines = new WeakMap<VendorSettings, string | null>();
 
   constructor(table: PublishedTable) {
     this.#vendors = table;
@@ -73,10 +75,15 @@ export class PublishedPrices {
   }
 
   /** The vendor behind an engine; undefined for servers of others and for engines on this machine. */
-  vendorOfEngine({ base_url: url, type }: VendorSettings): string | undefined {
+  vendorOfEngine(settings: VendorSettings): string | undefined {
+    const known = this.#engines.get(settings);
+    if (known !== undefined) return known ?? undefined;
+    const { base_url: url, type } = settings;
     const byAddress =
       url === undefined ? undefined : this.#addresses.find(([pattern]) => isOfHost(url, pattern.exec(url)?.[0]))?.[1];
-    return byAddress ?? (Object.hasOwn(vendorsOfTypes, type) ? vendorsOfTypes[type] : undefined);
+    const vendor = byAddress ?? (Object.hasOwn(vendorsOfTypes, type) ? vendorsOfTypes[type] : undefined);
+    this.#engines.set(settings, vendor ?? null);
+    return vendor;
   }
 
   /** The vendor that telemetry names. */
