@@ -400,7 +400,7 @@ export interface ChatCompletionChunk {
   } | null;
 }
 
-/** A request for embeddings. Fields that are not described here are passed to OpenAI-compatible engines. */
+/** A request for embeddings. Fields that are not described here are passed to OpenAI-compatible engines; others take those that they know and refuse the rest. */
 export interface EmbeddingRequest {
   /** Model ID, as `GET /v1/models` lists it. */
   model: string;

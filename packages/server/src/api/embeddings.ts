@@ -44,7 +44,7 @@ export const EmbeddingRequest = schema(
     {
       additionalProperties: true,
       description:
-        "A request for embeddings. Fields that are not described here are passed to OpenAI-compatible engines.",
+        "A request for embeddings. Fields that are not described here are passed to OpenAI-compatible engines; others take those that they know and refuse the rest.",
     },
   ),
 );

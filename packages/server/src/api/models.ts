@@ -60,7 +60,7 @@ export const listModels = operation({
   permission: "inference",
   queryParameters: {
     capability:
-      "Only models with this capability (`chat`, `speech` or `transcription`); models without other capabilities come first.",
+      "Only models with this capability (`chat`, `speech`, `transcription` or `embeddings`); models without other capabilities come first.",
     limit: "Models of one page, 1 to 1000, in Anthropic's form.",
     after_id: "The page begins after this model, in Anthropic's form.",
     before_id: "The page ends before this model, in Anthropic's form.",

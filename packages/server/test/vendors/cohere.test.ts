@@ -192,19 +192,24 @@ describe("Cohere", () => {
     await engine.close();
   });
 
-  test("lists the models that chat, from version 1 of the API", async () => {
+  test("lists the models that chat or embed, from version 1 of the API", async () => {
     await using server = await startVendorServer();
-    server.play(json({ models: [{ name: "a" }], next_page_token: "p2" }), json({ models: [{ name: "b" }] }));
+    const first = [
+      { name: "a", endpoints: ["chat"] },
+      { name: "embed-v4.0", endpoints: ["embed", "classify"] },
+      { name: "rerank", endpoints: ["rerank"] },
+    ];
+    server.play(json({ models: first, next_page_token: "p2" }), json({ models: [{ name: "b" }] }));
     const engine = openEngine("cohere", server.url);
     const models = await engine.listModels(new AbortController().signal);
     await engine.close();
     assert.deepEqual(
       models.map(({ id }) => id),
-      ["a", "b"],
+      ["a", "embed-v4.0", "b"],
     );
     assert.deepEqual(
       server.requests.map(({ path }) => path),
-      ["/v1/models?endpoint=chat&page_size=1000", "/v1/models?endpoint=chat&page_size=1000&page_token=p2"],
+      ["/v1/models?page_size=1000", "/v1/models?page_size=1000&page_token=p2"],
     );
   });
 });

@@ -298,19 +298,25 @@ describe("Google", () => {
     await engine.close();
   });
 
-  test("lists the models that chat, over all pages", async () => {
+  test("lists the models that chat or embed, over all pages", async () => {
     await using server = await startVendorServer();
     const methods = (...names: string[]) => ({ supportedGenerationMethods: names });
     server.play(
       json({ models: [{ name: "models/a", ...methods("generateContent") }], nextPageToken: "p2" }),
-      json({ models: [{ name: "models/b", ...methods("embedContent") }, { name: "models/c" }] }),
+      json({
+        models: [
+          { name: "models/b-embed", ...methods("embedContent") },
+          { name: "models/c", ...methods("predict") },
+          { name: "models/d" },
+        ],
+      }),
     );
     const engine = openEngine("google", server.url);
     const models = await engine.listModels(new AbortController().signal);
     await engine.close();
     assert.deepEqual(
       models.map(({ id }) => id),
-      ["a", "c"],
+      ["a", "b-embed", "d"],
     );
     assert.equal(server.requests[1]?.path, "/v1beta/models?pageSize=1000&pageToken=p2");
     assert.equal(server.requests[0]?.headers["x-goog-api-key"], apiKey);

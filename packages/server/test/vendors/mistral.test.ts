@@ -190,7 +190,7 @@ describe("Mistral", () => {
     assert.equal(server.requests[0]?.body?.["reasoning_effort"], "high");
   });
 
-  test("lists the models that chat", async () => {
+  test("lists the models that chat or embed", async () => {
     await using server = await startVendorServer();
     const capabilities = (chats: boolean) => ({ capabilities: { completion_chat: chats } });
     server.play(
@@ -200,6 +200,7 @@ describe("Mistral", () => {
           { id: "a", created: 5, owned_by: "mistralai", ...capabilities(true) },
           { id: "b", ...capabilities(false) },
           { id: "c" },
+          { id: "mistral-embed", ...capabilities(false) },
         ],
       }),
     );
@@ -207,6 +208,7 @@ describe("Mistral", () => {
     assert.deepEqual(await engine.listModels(new AbortController().signal), [
       { id: "a", created: 5, ownedBy: "mistralai" },
       { id: "c", created: 0, ownedBy: "mistral" },
+      { id: "mistral-embed", created: 0, ownedBy: "mistral" },
     ]);
     server.play(json({ message: "no" }, 401));
     await assert.rejects(engine.listModels(new AbortController().signal), { code: "upstream_failed" });

@@ -1,7 +1,7 @@
 /** Reads the vectors of an OpenAI-compatible engine, in base64 or as numbers, whichever it sends. */
-import { AppError } from "../../errors.ts";
 import { isObject, wholeNumber } from "../../json-object.ts";
 import type { Embeddings } from "../embedding-model.ts";
+import { invalidEmbeddings as invalid, requireVectors } from "../upstream-http/embedding-vectors.ts";
 import { embeddedError } from "../upstream-http/upstream-error.ts";
 
 const bytesPerComponent = 4;
@@ -20,8 +20,7 @@ export function readEmbeddings(answer: unknown, count: number): Embeddings {
     if (index >= count || vectors[index] !== undefined) throw invalid("the embeddings are not numbered from 0");
     vectors[index] = toVector(entry["embedding"]);
   }
-  const length = vectors[0]?.length ?? 0;
-  if (length === 0 || vectors.some((vector) => vector.length !== length)) throw invalid("its vectors differ in length");
+  requireVectors(vectors, count);
   const tokens = isObject(usage)
     ? (wholeNumber(usage["prompt_tokens"]) ?? wholeNumber(usage["total_tokens"]))
     : undefined;
@@ -29,9 +28,7 @@ export function readEmbeddings(answer: unknown, count: number): Embeddings {
 }
 
 function toVector(embedding: unknown): Float32Array {
-  const vector = typeof embedding === "string" ? fromBase64(embedding) : fromNumbers(embedding);
-  if (!vector.every(Number.isFinite)) throw invalid("a vector has a component that is no number");
-  return vector;
+  return typeof embedding === "string" ? fromBase64(embedding) : fromNumbers(embedding);
 }
 
 function fromBase64(text: string): Float32Array {
@@ -45,8 +42,4 @@ function fromNumbers(embedding: unknown): Float32Array {
   if (!Array.isArray(embedding) || !embedding.every((component) => typeof component === "number"))
     throw invalid("an embedding is not a list of numbers");
   return Float32Array.from(embedding);
-}
-
-function invalid(problem: string): AppError {
-  return new AppError("upstream_failed", `The engine sent invalid embeddings: ${problem}.`);
 }

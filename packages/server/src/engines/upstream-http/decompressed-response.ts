@@ -29,6 +29,11 @@ function encodingOf({ "content-encoding": encoding }: ResponseHeaders): string {
   return typeof encoding === "string" ? encoding.trim().toLowerCase() : "";
 }
 
+/** Decompresses the response; undefined if it is not compressed. */
+export function decoderOf(headers: ResponseHeaders): Gunzip | undefined {
+  return isCompressed(headers) ? decoders[encodingOf(headers)]!() : undefined;
+}
+
 export class DecompressedResponse {
   readonly #reader: ResponseReader;
   readonly #source: Source;

@@ -6,9 +6,10 @@ import type { SharedV4ProviderOptions } from "@ai-sdk/provider";
 import type { ChatRequest } from "../../api/chat-request.ts";
 import type { AmazonBedrockSettings } from "../../config/engines/vendors.ts";
 import { AppError } from "../../errors.ts";
+import { bedrockEmbeddings } from "./bedrock-embeddings.ts";
 import { effectiveValue, unsupported } from "./parameter-support.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
-import type { ModelFactory, Vendor } from "./vendor.ts";
+import type { ProviderFactory, Vendor } from "./vendor.ts";
 
 const label = "Amazon Bedrock";
 
@@ -67,7 +68,7 @@ function checkTools(request: ChatRequest): void {
   }
 }
 
-async function load(settings: AmazonBedrockSettings): Promise<ModelFactory> {
+async function load(settings: AmazonBedrockSettings): Promise<ProviderFactory> {
   const adapter = await import("@ai-sdk/amazon-bedrock");
   const { region, headers = {} } = settings;
   const options = {
@@ -80,7 +81,7 @@ async function load(settings: AmazonBedrockSettings): Promise<ModelFactory> {
     ...(settings.secret_access_key === undefined ? {} : { secretAccessKey: settings.secret_access_key }),
     ...(settings.session_token === undefined ? {} : { sessionToken: settings.session_token }),
   };
-  return (model, fetch) => adapter.createAmazonBedrock({ ...options, fetch })(model);
+  return (fetch) => adapter.createAmazonBedrock({ ...options, fetch });
 }
 
 function checkCredentials(settings: AmazonBedrockSettings): void {
@@ -129,5 +130,6 @@ export function createAmazonBedrock(settings: AmazonBedrockSettings): Vendor {
       return providerOptions(request, passThrough);
     },
     refuseBody,
+    embeddings: bedrockEmbeddings(label),
   };
 }

@@ -84,7 +84,7 @@ export function createAnthropic(settings: AnthropicSettings): Vendor {
     async load() {
       const adapter = await import("@ai-sdk/anthropic");
       const { api_key: apiKey, base_url: baseURL, headers = {} } = settings;
-      return (model, fetch) => adapter.createAnthropic({ apiKey, baseURL, headers, fetch })(model);
+      return (fetch) => adapter.createAnthropic({ apiKey, baseURL, headers, fetch });
     },
     wire: {
       name: "messages",

@@ -1,7 +1,6 @@
 /** One choice of an answer: one call of the vendor, from checked call options to a completion or its chunks. */
 import { randomUUID } from "node:crypto";
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider";
-import type { Dispatcher } from "undici";
 import type { ChatChoice, ChatCompletion, ChatCompletionChunk, ChatUsage } from "../../api/chat-answer.ts";
 import type { ChatRequest } from "../../api/chat-request.ts";
 import type { JsonObject } from "../../json-object.ts";
@@ -11,21 +10,9 @@ import { toChunks, type AnswerHead } from "./chunks.ts";
 import type { VendorCall } from "./vendor-call.ts";
 import { passThroughMembers } from "./parameter-support.ts";
 import { mergeMembers } from "./pass-through.ts";
-import type { ModelFactory, Vendor } from "./vendor.ts";
+import type { Vendor } from "./vendor.ts";
+import { liveOptions, type VendorConnection } from "./vendor-connection.ts";
 import { createVendorFetch } from "./vendor-fetch.ts";
-
-/** How a vendor's calls are made. */
-export interface VendorConnection {
-  readonly vendor: Vendor;
-  readonly dispatcher: Dispatcher;
-  /** Aborted, with an AppError, when the engine closes. */
-  readonly closing: AbortSignal;
-  readonly limits: TimeLimits;
-  readonly maxChoices: number;
-  loadFactory(): Promise<ModelFactory>;
-  /** Throws for what the adapter would drop. */
-  preflight(request: ChatRequest, model: string): Promise<void>;
-}
 
 export interface ChoiceCall {
   readonly connection: VendorConnection;
@@ -57,12 +44,7 @@ async function openModel(call: ChoiceCall, limits?: TimeLimits): Promise<Languag
     completeBody: bodyCompletion(call.request, connection.vendor),
   });
   const create = await connection.loadFactory();
-  return create(call.model, fetch);
-}
-
-function toLiveOptions({ options, live }: ChoiceCall): LanguageModelV4CallOptions {
-  const headers = live.requestId === undefined ? {} : { headers: { "x-request-id": live.requestId } };
-  return { ...options, ...headers, abortSignal: live.signal };
+  return create(fetch).languageModel(call.model);
 }
 
 const newHead = (model: string): AnswerHead => ({
@@ -75,7 +57,7 @@ const newHead = (model: string): AnswerHead => ({
 export async function completeChoice(call: ChoiceCall): Promise<ChatCompletion> {
   const { vendor } = call.connection;
   const model = await openModel(call);
-  const result = await model.doGenerate(toLiveOptions(call));
+  const result = await model.doGenerate({ ...call.options, ...liveOptions(call.live) });
   const head = newHead(call.model);
   const { id = head.id, modelId = head.model, timestamp } = result.response ?? {};
   const usage = toUsage(result.usage);
@@ -112,6 +94,6 @@ async function* readParts(
 export async function* streamChoice(call: ChoiceCall): AsyncGenerator<ChatCompletionChunk> {
   const { vendor, limits } = call.connection;
   const model = await openModel(call, limits);
-  const { stream } = await model.doStream(toLiveOptions(call));
+  const { stream } = await model.doStream({ ...call.options, ...liveOptions(call.live) });
   yield* toChunks(readParts(stream), newHead(call.model), { vendor, onUnused: call.onUnused });
 }

@@ -1,10 +1,14 @@
 /** Cohere's chat API, version 2. https://docs.cohere.com/reference/chat */
+import type { SharedV4ProviderOptions } from "@ai-sdk/provider";
 import type { ChatRequest } from "../../api/chat-request.ts";
 import type { CohereSettings } from "../../config/engines/vendors.ts";
 import type { ModelDescription } from "../engine.ts";
+import { cohereOptions, mostCohereInputs } from "./cohere-embeddings.ts";
 import { member, readPages, textMember } from "./model-list.ts";
 import type { JsonObject } from "../../json-object.ts";
-import type { JsonReader, Vendor } from "./vendor.ts";
+import type { JsonReader, Vendor, VendorEmbeddings } from "./vendor.ts";
+
+const label = "Cohere";
 
 /** The texts of assistant messages that also call tools; the adapter drops them. */
 function plansOf(request: ChatRequest): string[] {
@@ -30,10 +34,16 @@ function readPlan(raw: unknown): string | undefined {
   return textMember(member(raw, "message") ?? member(member(raw, "delta"), "message"), "tool_plan");
 }
 
+const embeddings: VendorEmbeddings = {
+  mostInputs: () => mostCohereInputs,
+  providerOptions: (model, parameters) =>
+    ({ cohere: cohereOptions(label, model, parameters) }) as SharedV4ProviderOptions,
+};
+
 async function listModels(settings: CohereSettings, read: JsonReader): Promise<ModelDescription[]> {
   const headers = { ...settings.headers, authorization: `Bearer ${settings.api_key}` };
   // The list of models exists in version 1 of the API only.
-  const first = `${settings.base_url.replace(/\/v2$/, "/v1")}/models?endpoint=chat&page_size=1000`;
+  const first = `${settings.base_url.replace(/\/v2$/, "/v1")}/models?page_size=1000`;
   const models = await readPages(first, async (url) => {
     const page = await read(url, headers);
     const token = textMember(page, "next_page_token");
@@ -42,12 +52,14 @@ async function listModels(settings: CohereSettings, read: JsonReader): Promise<M
       next: token === undefined ? undefined : `${first}&page_token=${encodeURIComponent(token)}`,
     };
   });
-  return models.map((model) => ({ id: String(model["name"]), created: 0, ownedBy: "cohere" }));
+  return models
+    .filter(({ endpoints }) => !Array.isArray(endpoints) || endpoints.includes("chat") || endpoints.includes("embed"))
+    .map((model) => ({ id: String(model["name"]), created: 0, ownedBy: "cohere" }));
 }
 
 export function createCohere(settings: CohereSettings): Vendor {
   return {
-    label: "Cohere",
+    label,
     secrets: [settings.api_key],
     parameters: {
       frequency_penalty: "yes",
@@ -76,12 +88,13 @@ export function createCohere(settings: CohereSettings): Vendor {
     async load() {
       const adapter = await import("@ai-sdk/cohere");
       const { api_key: apiKey, base_url: baseURL, headers = {} } = settings;
-      return (model, fetch) => adapter.createCohere({ apiKey, baseURL, headers, fetch })(model);
+      return (fetch) => adapter.createCohere({ apiKey, baseURL, headers, fetch });
     },
     passThrough: "body",
     providerOptions: () => ({}),
     completeBody,
     readDroppedText: readPlan,
+    embeddings,
     listModels: (read) => listModels(settings, read),
   };
 }

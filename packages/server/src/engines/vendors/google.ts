@@ -4,9 +4,21 @@ import type { SharedV4ProviderOptions } from "@ai-sdk/provider";
 import type { GoogleSettings } from "../../config/engines/vendors.ts";
 import type { ModelDescription } from "../engine.ts";
 import { member, readPages, textMember } from "./model-list.ts";
+import { refuseUnknownParameters } from "./embedding-parameters.ts";
 import { effectiveValue } from "./parameter-support.ts";
-import type { JsonReader, Vendor } from "./vendor.ts";
+import type { JsonReader, Vendor, VendorEmbeddings } from "./vendor.ts";
 
+const label = "Google";
+const taskTypes = [
+  "SEMANTIC_SIMILARITY",
+  "CLASSIFICATION",
+  "CLUSTERING",
+  "RETRIEVAL_DOCUMENT",
+  "RETRIEVAL_QUERY",
+  "QUESTION_ANSWERING",
+  "FACT_VERIFICATION",
+  "CODE_RETRIEVAL_QUERY",
+];
 const serviceTiers: Readonly<Record<string, string>> = { default: "standard", flex: "flex" };
 
 function providerOptions(request: ChatRequest): SharedV4ProviderOptions {
@@ -20,6 +32,15 @@ function providerOptions(request: ChatRequest): SharedV4ProviderOptions {
     },
   };
 }
+
+/** https://ai.google.dev/api/embeddings */
+const embeddings: VendorEmbeddings = {
+  mostInputs: () => 100,
+  providerOptions(_model, parameters) {
+    refuseUnknownParameters(label, parameters, { taskType: taskTypes });
+    return { google: { ...parameters.others, outputDimensionality: parameters.dimensions } };
+  },
+};
 
 async function listModels(settings: GoogleSettings, read: JsonReader): Promise<ModelDescription[]> {
   const headers = { ...settings.headers, "x-goog-api-key": settings.api_key };
@@ -35,14 +56,14 @@ async function listModels(settings: GoogleSettings, read: JsonReader): Promise<M
   return models
     .filter((model) => {
       const methods = model["supportedGenerationMethods"];
-      return !Array.isArray(methods) || methods.includes("generateContent");
+      return !Array.isArray(methods) || methods.includes("generateContent") || methods.includes("embedContent");
     })
     .map((model) => ({ id: String(model["name"]).replace(/^models\//, ""), created: 0, ownedBy: "google" }));
 }
 
 export function createGoogle(settings: GoogleSettings): Vendor {
   return {
-    label: "Google",
+    label,
     secrets: [settings.api_key],
     parameters: {
       frequency_penalty: "model",
@@ -72,10 +93,11 @@ export function createGoogle(settings: GoogleSettings): Vendor {
     async load() {
       const adapter = await import("@ai-sdk/google");
       const { api_key: apiKey, base_url: baseURL, headers = {} } = settings;
-      return (model, fetch) => adapter.createGoogle({ apiKey, baseURL, headers, fetch })(model);
+      return (fetch) => adapter.createGoogle({ apiKey, baseURL, headers, fetch });
     },
     passThrough: "body",
     providerOptions,
+    embeddings,
     listModels: (read) => listModels(settings, read),
   };
 }

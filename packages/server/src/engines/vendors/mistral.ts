@@ -4,10 +4,14 @@ import type { SharedV4ProviderOptions } from "@ai-sdk/provider";
 import type { ChatRequest } from "../../api/chat-request.ts";
 import type { MistralSettings } from "../../config/engines/vendors.ts";
 import type { ModelDescription } from "../engine.ts";
+import { refuseDimensions, refuseUnknownParameters } from "./embedding-parameters.ts";
 import { member } from "./model-list.ts";
+import { isEmbeddingName } from "./model-names.ts";
 import { effectiveValue } from "./parameter-support.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
-import type { JsonReader, Vendor } from "./vendor.ts";
+import type { JsonReader, Vendor, VendorEmbeddings } from "./vendor.ts";
+
+const label = "Mistral";
 
 function providerOptions(request: ChatRequest): SharedV4ProviderOptions {
   const format = request.response_format;
@@ -46,12 +50,25 @@ function completeBody(body: JsonObject, request: ChatRequest): void {
   }
 }
 
+/** https://docs.mistral.ai/api/endpoint/embeddings */
+const embeddings: VendorEmbeddings = {
+  // Of the adapter.
+  mostInputs: () => 32,
+  providerOptions(model, parameters) {
+    refuseUnknownParameters(label, parameters, { metadata: isObject });
+    if (!model.includes("codestral-embed")) refuseDimensions(label, parameters, undefined);
+    return { mistral: { ...parameters.others, outputDimension: parameters.dimensions } };
+  },
+};
+
 async function listModels(settings: MistralSettings, read: JsonReader): Promise<ModelDescription[]> {
   const headers = { ...settings.headers, authorization: `Bearer ${settings.api_key}` };
   const list = member(await read(`${settings.base_url}/models`, headers), "data");
   return (Array.isArray(list) ? list : [])
     .filter(isObject)
-    .filter((model) => member(model["capabilities"], "completion_chat") !== false)
+    .filter(
+      (model) => member(model["capabilities"], "completion_chat") !== false || isEmbeddingName(String(model["id"])),
+    )
     .map((model) => ({
       id: String(model["id"]),
       created: typeof model["created"] === "number" ? model["created"] : 0,
@@ -61,7 +78,7 @@ async function listModels(settings: MistralSettings, read: JsonReader): Promise<
 
 export function createMistral(settings: MistralSettings): Vendor {
   return {
-    label: "Mistral",
+    label,
     secrets: [settings.api_key],
     parameters: {
       frequency_penalty: "yes",
@@ -91,11 +108,12 @@ export function createMistral(settings: MistralSettings): Vendor {
     async load() {
       const adapter = await import("@ai-sdk/mistral");
       const { api_key: apiKey, base_url: baseURL, headers = {} } = settings;
-      return (model, fetch) => adapter.createMistral({ apiKey, baseURL, headers, fetch })(model);
+      return (fetch) => adapter.createMistral({ apiKey, baseURL, headers, fetch });
     },
     passThrough: "body",
     providerOptions,
     completeBody,
+    embeddings,
     listModels: (read) => listModels(settings, read),
   };
 }

@@ -11,7 +11,7 @@ import type { AppError } from "../../errors.ts";
 import { toCallOptions } from "./call-options.ts";
 import { unsupported } from "./parameter-support.ts";
 import type { JsonObject } from "../../json-object.ts";
-import type { ModelFactory, Vendor } from "./vendor.ts";
+import type { ProviderFactory, Vendor } from "./vendor.ts";
 
 /** OpenAI's parameter for each feature in the adapter's warnings. */
 const parameterOfFeature: Readonly<Record<string, string>> = {
@@ -68,7 +68,7 @@ async function prepare(request: ChatRequest, model: string, { vendor, loadFactor
     body = JSON.parse(init?.body as string) as JsonObject;
     return Promise.resolve(new Response("", { headers: { "content-type": "text/event-stream" } }));
   };
-  const { stream } = await create(model, answerNothing).doStream(toCallOptions(request, vendor));
+  const { stream } = await create(answerNothing).languageModel(model).doStream(toCallOptions(request, vendor));
   const reader = stream.getReader();
   try {
     const { value: first } = await reader.read();
@@ -80,7 +80,7 @@ async function prepare(request: ChatRequest, model: string, { vendor, loadFactor
 
 interface PreflightParts {
   readonly vendor: Vendor;
-  loadFactory(): Promise<ModelFactory>;
+  loadFactory(): Promise<ProviderFactory>;
 }
 
 /** How many different sets of parameters are remembered. */

@@ -1,29 +1,11 @@
 /** Implements `ChatModel` for a vendor's model: validates, translates and calls the vendor once per choice. */
 import type { ChatCompletion, ChatUsage } from "../../api/chat-answer.ts";
-import { AppError } from "../../errors.ts";
 import type { ChatCall, ChatModel } from "../engine.ts";
 import { toCallOptions } from "./call-options.ts";
-import { completeChoice, streamChoice, type ChoiceCall, type VendorConnection } from "./choice.ts";
+import { completeChoice, streamChoice, type ChoiceCall } from "./choice.ts";
 import { joinCompletions, joinStreams, seedOf } from "./fan-out.ts";
-import { beginVendorCall, type VendorCall } from "./vendor-call.ts";
 import { refuseUnsupportedParameters, unsupported } from "./parameter-support.ts";
-import { toVendorError } from "./vendor-error.ts";
-
-function begin(call: ChatCall, { closing, limits, vendor }: VendorConnection): VendorCall {
-  const { signal, requestId } = call;
-  return beginVendorCall({
-    signal,
-    requestId,
-    engineSignal: closing,
-    totalTimeoutMs: limits.totalTimeoutMs,
-    label: vendor.label,
-  });
-}
-
-function toCallError(thrown: unknown, live: VendorCall, { vendor }: VendorConnection): AppError {
-  const reason: unknown = live.signal.reason;
-  return reason instanceof AppError ? reason : toVendorError(thrown, vendor);
-}
+import { beginCall, toCallError, type VendorConnection } from "./vendor-connection.ts";
 
 /** The vendor calls of a request. All refusals happen here, before anything is sent. */
 async function plan({ request }: ChatCall, target: Omit<ChoiceCall, "request" | "options">): Promise<ChoiceCall[]> {
@@ -51,7 +33,7 @@ function unusedOf(call: ChatCall): (usage: ChatUsage) => void {
 export function createVendorChat(model: string, connection: VendorConnection): ChatModel {
   return {
     async complete(call) {
-      const live = begin(call, connection);
+      const live = beginCall(call, connection);
       const complete: ChatCompletion[] = [];
       try {
         const calls = await plan(call, { connection, model, live, onUnused: unusedOf(call) });
@@ -73,7 +55,7 @@ export function createVendorChat(model: string, connection: VendorConnection): C
     },
 
     async *stream(call) {
-      const live = begin(call, connection);
+      const live = beginCall(call, connection);
       try {
         const calls = await plan(call, { connection, model, live, onUnused: unusedOf(call) });
         const sources = calls.map(streamChoice);

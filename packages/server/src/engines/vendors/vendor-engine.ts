@@ -12,11 +12,13 @@ import { createCohere } from "./cohere.ts";
 import { createGoogle } from "./google.ts";
 import { beginVendorCall } from "./vendor-call.ts";
 import { createMistral } from "./mistral.ts";
+import { isEmbeddingName } from "./model-names.ts";
 import { createPreflight } from "./preflight.ts";
-import type { JsonReader, ModelFactory, Vendor } from "./vendor.ts";
-import type { VendorConnection } from "./choice.ts";
+import type { JsonReader, ProviderFactory, Vendor } from "./vendor.ts";
+import type { VendorConnection } from "./vendor-connection.ts";
 import { createVendorChat } from "./vendor-chat.ts";
 import { toVendorError } from "./vendor-error.ts";
+import { createVendorEmbeddings } from "./vendor-embeddings.ts";
 import { createVendorFetch } from "./vendor-fetch.ts";
 import { createVendorWires } from "./vendor-wire.ts";
 
@@ -64,8 +66,8 @@ function createAgents(maxConnections: number) {
 /** Creates the connection for calls with one set of timeouts. */
 function createConnector(settings: VendorSettings, vendor: Vendor, closing: AbortSignal) {
   const agents = createAgents(settings.max_connections);
-  let factory: Promise<ModelFactory> | undefined;
-  const loadFactory = (): Promise<ModelFactory> => (factory ??= vendor.load());
+  let factory: Promise<ProviderFactory> | undefined;
+  const loadFactory = (): Promise<ProviderFactory> => (factory ??= vendor.load());
   const preflight = createPreflight({ vendor, loadFactory });
   return {
     connect(timeouts: TargetTimeouts = {}): VendorConnection {
@@ -123,6 +125,9 @@ export function createVendorEngine(name: string, settings: VendorSettings, { log
       ...createVendorChat(model, connector.connect(timeouts)),
       wires: wires.forModel(model, timeouts),
     }),
+    embeddings: (model, timeouts) => createVendorEmbeddings(model, connector.connect(timeouts)),
+    // The vendors' APIs do not say for each model what it is for.
+    listedFor: (model) => [vendor.embeddings !== undefined && isEmbeddingName(model) ? "embeddings" : "chat"],
     async listModels(signal) {
       if (settings.models !== undefined)
         return settings.models.map((id) => ({ id, created: 0, ownedBy: settings.type }));

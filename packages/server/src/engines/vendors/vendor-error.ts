@@ -70,6 +70,9 @@ function toCause(thrown: unknown, vendor: Vendor): Error {
   return cause;
 }
 
+/** Codes of zlib's failures. */
+const decompression = /^(?:Z_|ERR__)/;
+
 const codeOf = (error: unknown): unknown => (isObject(error) ? error["code"] : undefined);
 
 function toTransportFailure(thrown: unknown, vendor: Vendor): AppError {
@@ -80,7 +83,8 @@ function toTransportFailure(thrown: unknown, vendor: Vendor): AppError {
     });
   }
   const code = codes.find((each) => typeof each === "string");
-  const detail = code === undefined ? "sent an invalid response." : `could not be reached (${code}).`;
+  const detail =
+    code === undefined || decompression.test(code) ? "sent an invalid response." : `could not be reached (${code}).`;
   return new AppError("upstream_failed", `${vendor.label} ${detail}`, { cause: toCause(thrown, vendor) });
 }
 

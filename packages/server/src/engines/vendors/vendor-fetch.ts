@@ -2,12 +2,14 @@
  * Implements the adapters' `fetch` with undici's `request`, which uses 40 % less CPU per call than the global fetch, adds
  * timeouts, and completes the body. https://undici.nodejs.org/#/docs/api/Dispatcher
  */
-import type { Readable } from "node:stream";
+import { pipeline, type Readable } from "node:stream";
 import { request, type Dispatcher } from "undici";
 import { AppError } from "../../errors.ts";
 import { inputLimit } from "../../input-limits.ts";
 import { BodyCollector } from "../upstream-http/body-collector.ts";
+import { decoderOf } from "../upstream-http/decompressed-response.ts";
 import { responseTooLarge } from "../upstream-http/request-json.ts";
+import type { ResponseHeaders } from "../upstream-http/response-reader.ts";
 import type { TimeLimits } from "../upstream-http/time-limits.ts";
 import type { VendorCall } from "./vendor-call.ts";
 import type { JsonObject } from "../../json-object.ts";
@@ -61,6 +63,13 @@ async function wholeText(body: Readable): Promise<string> {
     if (!collector.push(bytes)) throw responseTooLarge(maximumAnswerBytes);
   }
   return collector.text;
+}
+
+/** The body without the compression that a vendor, or a proxy, applied although that was not requested. */
+function decompressed(body: Readable, headers: ResponseHeaders): Readable {
+  const decoder = decoderOf(headers);
+  // A failure of either destroys both, and its reader gets it.
+  return decoder === undefined ? body : pipeline(body, decoder, () => {});
 }
 
 /** The body as a web stream that reads on demand, with a timeout for each read. */
@@ -128,8 +137,9 @@ export function createVendorFetch(options: VendorFetchOptions): VendorFetch {
         await body.dump();
         return new Response(null, described);
       }
-      if (limits === undefined) return new Response(await wholeText(body), described);
-      return new Response(toWebStream(body, silence, { call, idleTimeoutMs: limits.idleTimeoutMs }), described);
+      const content = decompressed(body, headers);
+      if (limits === undefined) return new Response(await wholeText(content), described);
+      return new Response(toWebStream(content, silence, { call, idleTimeoutMs: limits.idleTimeoutMs }), described);
     } catch (error) {
       silence.stop();
       throw error;

@@ -2,6 +2,7 @@
 import type { Token } from "node-llama-cpp";
 import { AppError } from "../../../errors.ts";
 import { FairQueue } from "../../../scheduling/fair-queue.ts";
+import { scaleToLengthOne } from "../../unit-vector.ts";
 import { overlongInput } from "../embedding-input.ts";
 import { promptLimit, type PromptLimit } from "../prompt-limit.ts";
 import type { EmbeddedInput, EmbeddingInput } from "../protocol.ts";
@@ -61,7 +62,7 @@ export function createEmbeddingHost({ model, context, contextSize, settings }: L
         const kept = Float32Array.from(length < vector.length ? vector.slice(0, length) : vector);
         if (kept.length !== length || !kept.every(Number.isFinite))
           throw new AppError("upstream_failed", `The model returned no valid vector for ${input.param}.`);
-        if (settings.normalize) normalize(kept);
+        if (settings.normalize) scaleToLengthOne(kept);
         return { kind: "embedded", vector: Buffer.from(kept.buffer).toString("base64"), tokens: count };
       } finally {
         leave();
@@ -79,12 +80,4 @@ function knownTokens(tokens: readonly number[], param: string, size: number): To
     `${param} has the token ${unknown}, but the model's tokens are 0 to ${size - 1}.`,
     { param },
   );
-}
-
-/** Scales a vector to length 1; a vector of zeros stays. */
-function normalize(vector: Float32Array): void {
-  let squares = 0;
-  for (const component of vector) squares += component ** 2;
-  const length = Math.sqrt(squares);
-  if (length > 0) for (const [index, component] of vector.entries()) vector[index] = component / length;
 }
