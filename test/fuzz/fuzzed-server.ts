@@ -17,6 +17,7 @@ export interface FuzzedServer extends AsyncDisposable {
   readonly port: number;
   readonly pid: number;
   readonly grpcPort: number;
+  readonly dataDirectory: string;
   /** The values of placeholders in inputs: `key` and `admin` of the attacking organization. */
   readonly placeholders: Readonly<Record<string, string>>;
   /** A key of the other organization. */
@@ -103,6 +104,7 @@ discovery: { enabled: true }
     port: Number(url.groups!["port"]),
     pid: served.child.pid!,
     grpcPort,
+    dataDirectory: served.dataDirectory,
     placeholders: { key: keys.attacker, admin: keys.attackerAdmin, first: key },
     neighborKey: keys.neighbor,
     holds: watch.holds,
