@@ -145,7 +145,7 @@ async function readValue(reader: GgufReader, type: number): Promise<Value> {
   const length = await reader.uint64();
   if (length > mostElements) throw new Error("its metadata is invalid");
   if (elementType !== textType) await reader.skip(length * sizeOf(elementType));
-  else for (let index = 0; index < length; index++) await reader.skip(await reader.uint64());
+  else await reader.skipTexts(length);
   return undefined;
 }
 
@@ -199,6 +199,23 @@ class GgufReader {
     if (at > this.size) throw new Error("it is incomplete: it ends within its metadata");
     if (this.#next + bytes <= this.#buffer.length) this.#next += bytes;
     else [this.#start, this.#buffer, this.#next] = [at, Buffer.alloc(0), 0];
+  }
+
+  /** Vocabularies have hundreds of thousands of texts, so those in the buffer are skipped without waiting for each. */
+  async skipTexts(count: number): Promise<void> {
+    for (let left = count; left > 0; left--) {
+      while (left > 0 && this.#skipBufferedText()) left--;
+      if (left > 0) await this.skip(await this.uint64());
+    }
+  }
+
+  #skipBufferedText(): boolean {
+    const start = this.#next + 8;
+    if (start > this.#buffer.length || this.#buffer.readUInt32LE(this.#next + 4) !== 0) return false;
+    const end = start + this.#buffer.readUInt32LE(this.#next);
+    if (end > this.#buffer.length) return false;
+    this.#next = end;
+    return true;
   }
 
   async #require(bytes: number): Promise<void> {
