@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 import { beforeTests } from "../support/hooks.ts";
 import { childProcesses } from "../support/child-processes.ts";
 import { startAttackedServer, type AttackedServer } from "./attack.ts";
@@ -14,14 +13,17 @@ beforeTests(async (stack) => {
 
 const lines: readonly string[] = [
   " ".repeat(700_000),
+  "a".repeat(700_000),
   "1.1.1.1 ".repeat(90_000),
   `{"a":[${"1,".repeat(300_000)}1]}`,
   Array.from({ length: 40_000 }, (_, index) => `k${index}=v${index}`).join(" "),
 ];
 const queries = [
   '{service_name=~"h."} | line_format `x`',
-  '{service_name="h1"} |= ip("2.0.0.0/8")',
-  '{service_name="h2"} | json',
+  // RE2 takes seconds for each of these lines, and ends no statement meanwhile.
+  '{service_name="h1"} |~ "(?:a?){900}b"',
+  '{service_name="h2"} |= ip("2.0.0.0/8")',
+  '{service_name="h3"} | json',
 ];
 
 async function call(path: string, key: string, body?: object): Promise<number> {
@@ -38,7 +40,7 @@ function storeBytes(): number {
   return store === undefined ? 0 : Number(readFileSync(`/proc/${store}/statm`, "utf8").split(" ")[1]) * 4096;
 }
 
-describe("long log lines", { timeout: 180_000 }, () => {
+describe("long log lines", { timeout: 600_000 }, () => {
   test("that are read again and again do not use up the store", async () => {
     const attacker = server.placeholders["key"]!;
     for (const [kind, line] of lines.entries()) {
@@ -52,19 +54,16 @@ describe("long log lines", { timeout: 180_000 }, () => {
       }
     }
     let peakBytes = 0;
-    for (let round = 0; round < 12; round += 1) {
+    for (let round = 0; round < 8; round += 1) {
       const path = `/loki/api/v1/query_range?limit=100&query=${encodeURIComponent(queries[round % queries.length]!)}`;
-      await call(path, attacker);
+      const [, victim, ready] = await Promise.all([
+        call(path, attacker),
+        call("/observability/logs", server.neighborKey, { limit: 1 }),
+        call("/readyz", server.neighborKey),
+      ]);
+      assert.deepEqual({ victim, ready }, { victim: 200, ready: 200 }, `in round ${round}`);
       peakBytes = Math.max(peakBytes, storeBytes());
     }
-    assert.ok(peakBytes < 1_400_000_000, `the store took ${peakBytes} bytes`);
-    // A store without memory is replaced within seconds.
-    const path = `/loki/api/v1/query_range?limit=100&query=${encodeURIComponent(queries[0]!)}`;
-    const startMs = performance.now();
-    for (let status = 0; status !== 200; status = await call(path, attacker)) {
-      assert.ok(performance.now() - startMs < 30_000, `queries are still answered with ${status}`);
-      await delay(250);
-    }
-    assert.equal(await call("/observability/logs", server.neighborKey, { limit: 1 }), 200);
+    assert.ok(peakBytes < 900_000_000, `the store took ${peakBytes} bytes`);
   });
 });

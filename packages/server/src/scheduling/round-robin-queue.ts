@@ -13,6 +13,11 @@ export class RoundRobinQueue<Item> {
     return this.#groups.get(group)?.size ?? 0;
   }
 
+  /** The group's next item. */
+  first(group: string): Item | undefined {
+    return this.#groups.get(group)?.values().next().value;
+  }
+
   push(group: string, item: Item): void {
     const items = this.#groups.get(group);
     if (items === undefined) this.#groups.set(group, new Set([item]));

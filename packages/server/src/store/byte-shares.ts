@@ -24,6 +24,11 @@ export class ByteShares {
     return this.#taken.total;
   }
 
+  /** Bytes that the organization has taken. */
+  of(organizationId: string): number {
+    return this.#taken.of(organizationId);
+  }
+
   /** Takes the bytes, unless a limit prevents it; then returns whose. */
   take(organizationId: string, bytes: number): FullShare | undefined {
     const full = this.fullFor(organizationId, bytes);

@@ -119,7 +119,7 @@ async function openEmbedded(options: StoreOptions, readiness: Readiness): Promis
       maximumConnections: connectionsFor(options),
     }),
     layout: { cluster: undefined },
-    readSettings: { max_memory_usage: Math.floor(settings.embedded_memory_bytes / 2), ...rangeIndexSettings },
+    readSettings: rangeIndexSettings,
     insertSettings: embeddedInsertSettings(),
     rollupSettings: {
       max_memory_usage: Math.floor(settings.embedded_memory_bytes / 4),

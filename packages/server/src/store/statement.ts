@@ -69,6 +69,8 @@ export const bind = {
 /** The organization of the reader. Every statement must compare `organization` with it. */
 export const callerOrganization = new Parameter("String", "");
 export const organizationParameterName = "organization";
+/** ClickHouse's setting that filters every table by the organization; each tenant's query has it, and nothing else. */
+export const organizationFilterSetting = "additional_table_filters";
 
 type Part = Parameter | Statement;
 

@@ -11,7 +11,7 @@ import type { DescriptionVersions } from "./description-versions.ts";
 import { readBlocks } from "./native-reader.ts";
 import type { ReadLimiter } from "./read-limiter.ts";
 import type { RowCaches } from "./row-cache.ts";
-import { organizationParameterName, type Statement } from "./statement.ts";
+import { organizationFilterSetting, organizationParameterName, type Statement } from "./statement.ts";
 import { StoreError, toReadError } from "./store-error.ts";
 import type { QueryOptions, Row, TenantReader } from "./store.ts";
 import { inputLimit } from "../input-limits.ts";
@@ -197,7 +197,7 @@ export function createTenantReader(options: ReaderOptions, scope: Scope): Tenant
       max_result_rows: query.maximumRows ?? defaultMaximumRows,
       max_result_bytes: maximumAnswerBytes,
       ...overflowModes,
-      additional_table_filters: filters,
+      [organizationFilterSetting]: filters,
     };
     const begin = (priority: number): Promise<AsyncIterable<Uint8Array>> => {
       // Includes the time in the queue.

@@ -1,17 +1,21 @@
 /**
- * Keeps the engine's process within its memory. The engine counts the whole process against its limit, also what it does not
- * manage: results that nobody needs any more, and what the library leaks when statements fail. So results are collected, free
- * memory is returned to the system, and a process that has no memory left for statements is replaced.
+ * Keeps the engine's process within its memory. Results that nobody needs any more are collected, free memory, which counts
+ * against the engine's limit, is returned to the system, and a process that has no memory left for statements is replaced.
  */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { StoreError } from "../store-error.ts";
 
+/** The engine's limit for all statements, not that of one. */
+const isEngineFull = /\(total\) memory limit exceeded/;
+
+export function lacksEngineMemory(error: unknown): error is StoreError {
+  return error instanceof StoreError && isEngineFull.test(error.message);
+}
+
 /** Results that have been sent and may not have been collected: the heap of JavaScript grows too little to be collected itself. */
 const mostResultBytes = 33_554_432;
-/** https://github.com/ClickHouse/ClickHouse/blob/master/src/Common/ErrorCodes.cpp: MEMORY_LIMIT_EXCEEDED */
-const memoryLimitExceeded = 241;
-/** A process that holds this part of its memory after it was freed, and had none for a statement, is exhausted. */
+/** A process that holds this part of its memory, beyond what it began with, after it was freed and a statement got none. */
 const exhaustedShare = 0.7;
 /** Statements that were running when memory ran out may return theirs within this time. */
 const graceMs = 1_000;
@@ -20,6 +24,8 @@ export interface EngineMemoryOptions {
   readonly limitBytes: number;
   /** Returns the engine's free memory to the system. */
   purge(): Promise<unknown>;
+  /** @throws StoreError if the engine cannot run even the smallest statement */
+  probe(): Promise<unknown>;
   /** Called when only a new process can answer. */
   exhausted(): void;
 }
@@ -27,6 +33,7 @@ export interface EngineMemoryOptions {
 export class EngineMemory {
   readonly #options: EngineMemoryOptions;
   readonly #collect: () => void;
+  readonly #startBytes = process.memoryUsage.rss();
   #sentBytes = 0;
   #freeing: Promise<void> | undefined;
   #isDoubtful = false;
@@ -40,24 +47,35 @@ export class EngineMemory {
   /** A result has been sent; nothing refers to it from the next turn of the event loop on. */
   sent(bytes: number): void {
     this.#sentBytes += bytes;
-    if (this.#sentBytes >= mostResultBytes) void this.#free();
+    if (this.#sentBytes >= mostResultBytes) void this.free();
   }
 
   /** A statement failed. */
   failed(error: unknown): void {
-    if (this.#isDoubtful || !(error instanceof StoreError) || error.code !== memoryLimitExceeded) return;
+    if (this.#isDoubtful || !lacksEngineMemory(error)) return;
     this.#isDoubtful = true;
     setTimeout(() => void this.#check(), graceMs).unref();
   }
 
   async #check(): Promise<void> {
-    await this.#free();
+    await this.free();
     this.#isDoubtful = false;
     const { exhausted, limitBytes } = this.#options;
-    if (process.memoryUsage.rss() > limitBytes * exhaustedShare) exhausted();
+    const usedBytes = process.memoryUsage.rss() - this.#startBytes;
+    if (usedBytes > limitBytes * exhaustedShare || !(await this.#canAnswer())) exhausted();
   }
 
-  #free(): Promise<void> {
+  async #canAnswer(): Promise<boolean> {
+    try {
+      await this.#options.probe();
+      return true;
+    } catch (error) {
+      return !lacksEngineMemory(error);
+    }
+  }
+
+  /** Collects results that nobody needs any more, and returns free memory to the system. */
+  free(): Promise<void> {
     this.#freeing ??= this.#collectAndPurge().finally(() => {
       this.#freeing = undefined;
     });

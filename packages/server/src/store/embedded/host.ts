@@ -7,12 +7,13 @@ import { once } from "node:events";
 import { chmod, rm } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type TableName, tables } from "../schema.ts";
-import { organizationParameterName } from "../statement.ts";
+import { organizationFilterSetting, organizationParameterName } from "../statement.ts";
 import { StoreError } from "../store-error.ts";
 import type { Engine, StatementRequest } from "./engine.ts";
 import { EngineMemory } from "./engine-memory.ts";
 import { quote } from "./session-pool.ts";
 import { findSpoolFile, spoolFileParameter } from "./spool-file.ts";
+import { TenantReads } from "./tenant-reads.ts";
 
 export interface HostOptions {
   readonly engine: Engine;
@@ -21,6 +22,10 @@ export interface HostOptions {
   readonly memoryBytes: number;
   /** Called when the process has no memory left for statements. */
   exhausted(): void;
+}
+
+interface AnswerOptions extends HostOptions {
+  readonly reads: TenantReads;
 }
 
 export interface Host {
@@ -42,6 +47,9 @@ interface InsertStatement {
   readonly settings: ReadonlyMap<string, string>;
   readonly signal: AbortSignal;
 }
+
+const purge: StatementRequest = { text: "SYSTEM JEMALLOC PURGE", settings: new Map(), format: "Null", lane: "own" };
+const probe: StatementRequest = { text: "SELECT 1", settings: new Map(), format: "Null", lane: "check" };
 
 /** Settings of the HTTP interface, not of statements. */
 const interfaceSettings: ReadonlySet<string> = new Set([
@@ -88,12 +96,18 @@ async function readStatement(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-async function answer(options: HostOptions, request: IncomingMessage, signal: AbortSignal): Promise<Uint8Array> {
+interface Answer {
+  readonly bytes: Uint8Array;
+  /** Called when the answer has been sent, or its reader is gone. */
+  release?(): void;
+}
+
+async function answer(options: AnswerOptions, request: IncomingMessage, signal: AbortSignal): Promise<Answer> {
   const url = new URL(request.url ?? "/", "http://localhost");
   const settings = new Map([...url.searchParams].filter(([name]) => !interfaceSettings.has(name)));
   if (url.pathname === "/ping") {
-    await options.engine.run({ text: "SELECT 1", settings: new Map(), format: "Null", lane: "check" }, signal);
-    return Buffer.from("Ok.\n");
+    await options.engine.run(probe, signal);
+    return { bytes: Buffer.from("Ok.\n") };
   }
   const query = url.searchParams.get("query");
   if (query !== null) {
@@ -109,12 +123,15 @@ async function answer(options: HostOptions, request: IncomingMessage, signal: Ab
       settings,
       signal,
     });
-    return Buffer.alloc(0);
+    return { bytes: Buffer.alloc(0) };
   }
   const text = await readStatement(request);
   const format = url.searchParams.get("default_format") ?? "TSV";
-  const lane = settings.has(`param_${organizationParameterName}`) ? "read" : "own";
-  return options.engine.run({ text, settings, format, lane }, signal);
+  const organizationId = settings.get(`param_${organizationParameterName}`);
+  if (organizationId !== undefined && settings.has(organizationFilterSetting))
+    return options.reads.run({ text, settings, format, organizationId }, signal);
+  const lane = organizationId === undefined ? "own" : "read";
+  return { bytes: await options.engine.run({ text, settings, format, lane }, signal) };
 }
 
 function refuse(response: ServerResponse, error: unknown): void {
@@ -130,23 +147,26 @@ function refuse(response: ServerResponse, error: unknown): void {
 /** Listens until closed. Only this user can open the socket. */
 export async function startHost(options: HostOptions): Promise<Host> {
   const server = createServer({ maxHeaderSize: 1_200_000, requestTimeout: 0, headersTimeout: 10_000 });
-  const purge: StatementRequest = { text: "SYSTEM JEMALLOC PURGE", settings: new Map(), format: "Null", lane: "own" };
   const closing = new AbortController();
   const memory = new EngineMemory({
     limitBytes: options.memoryBytes,
     purge: () => options.engine.run(purge, closing.signal),
+    probe: () => options.engine.run(probe, closing.signal),
     exhausted: () => options.exhausted(),
   });
+  const reads = new TenantReads({ ...options, free: () => memory.free() });
   server.on("request", (request, response) => {
     const gone = new AbortController();
-    let resultBytes = 0;
-    response.once("close", () => {
-      gone.abort();
-      memory.sent(resultBytes);
-    });
-    answer(options, request, gone.signal).then(
-      (bytes) => {
-        resultBytes = bytes.length;
+    response.once("close", () => gone.abort());
+    answer({ ...options, reads }, request, gone.signal).then(
+      ({ bytes, release }) => {
+        const sent = (): void => {
+          release?.();
+          memory.sent(bytes.length);
+        };
+        // The reader may have left while the last rows were read.
+        if (response.destroyed) return sent();
+        response.once("close", sent);
         response.writeHead(200, { "content-length": bytes.length }).end(bytes);
       },
       (error: unknown) => {

@@ -1,7 +1,9 @@
 /**
- * Decides which regular expressions the store's RE2 understands exactly like languages/regex. Others are left to the engine: a
- * statement with an expression that the store refuses would fail.
+ * Decides which regular expressions the store's RE2 understands exactly like languages/regex, and matches within seconds also in
+ * long texts. Others are left to the engine: a statement with an expression that the store refuses would fail, and the store
+ * cannot be stopped in the middle of a block of rows.
  */
+import { isCheapInStore } from "../../store-regex.ts";
 
 export interface StoreExpression {
   readonly text: string;
@@ -12,7 +14,6 @@ export interface StoreExpression {
   readonly literals: readonly string[];
 }
 
-const mostCharacters = 1000;
 /** RE2 refuses expressions that repeat something more often, also by nesting. */
 const mostRepetitions = 1000;
 
@@ -26,7 +27,7 @@ const controls: Readonly<Record<string, string>> = { t: "\t", n: "\n", r: "\r", 
 
 /** @returns undefined for an expression that only the engine can match */
 export function storeExpression(expression: string): StoreExpression | undefined {
-  if (expression.length > mostCharacters || expression.includes("\0") || !expression.isWellFormed()) return undefined;
+  if (expression.includes("\0") || !expression.isWellFormed() || !isCheapInStore(expression)) return undefined;
   const letters = flags.exec(expression)?.groups?.["letters"] ?? "";
   const literals = new Literals();
   let hasDot = false;

@@ -3,6 +3,7 @@ import type { ComparisonOperator, StaticValue } from "../../../languages/traceql
 import { compileExpression } from "../../../languages/regex/regular-expression.ts";
 import { attributeKinds } from "../../../store/schema.ts";
 import { bind, sql, type Statement } from "../../../store/statement.ts";
+import { isCheapInStore } from "../../store-regex.ts";
 import { hasAttribute, kindOf, valueOf, type AttributeColumns } from "./attribute-columns.ts";
 import { and, or, type Approximation, type Bound } from "./approximation.ts";
 
@@ -98,7 +99,7 @@ export function textCondition(text: Statement, operator: ComparisonOperator, val
 /** Whether the store's regular expressions certainly mean the same: without repetition counts, flags, named groups and classes. */
 function isCommonRegex(expression: string): boolean {
   const isPlain = /^(?:[^\\{]|\\[dDwWsS]|\\[^a-zA-Z0-9])*$/u.test(expression) && !expression.includes("(?");
-  return isPlain && expression.length <= 1000 && "matches" in compileExpression(expression);
+  return isPlain && isCheapInStore(expression) && "matches" in compileExpression(expression);
 }
 
 function numberOf(value: StaticValue & { type: "int" | "float" | "duration" }): number {
