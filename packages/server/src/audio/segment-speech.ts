@@ -14,6 +14,8 @@ export interface SegmentOptions {
   readonly prefixPaddingMs: number;
   /** Silence that ends a segment, in ms. */
   readonly silenceDurationMs: number;
+  /** Segments of at least this length also end at shorter pauses; both in ms. Undefined: they do not. */
+  readonly longSpeech?: { readonly lengthMs: number; readonly pauseMs: number } | undefined;
 }
 
 /** Sound kept after the last that was detected: words fade out. */
@@ -24,28 +26,42 @@ const lookBackMs = 1500;
 /** The segments of speech among mono samples, cut while they come. Leaving early closes the source. */
 export async function* segmentSpeech(
   source: AsyncIterable<Float32Array>,
-  { sampleRate, prefixPaddingMs, silenceDurationMs }: SegmentOptions,
+  { sampleRate, prefixPaddingMs, silenceDurationMs, longSpeech }: SegmentOptions,
 ): AsyncGenerator<SegmentEvent, void> {
-  const detector = await createVoiceDetector({ sampleRate, silenceDurationMs });
+  const pauseDurationMs = longSpeech?.pauseMs;
+  const detector = await createVoiceDetector({ sampleRate, silenceDurationMs, pauseDurationMs });
   const inSamples = (milliseconds: number): number => Math.round((milliseconds * sampleRate) / 1000);
   const history = new SampleHistory();
   const kept = inSamples(prefixPaddingMs + lookBackMs);
   let speaking = false;
   /** Everything before this sample was given, or belongs to no segment. */
   let position = 0;
+  /** Of the current segment. */
+  let start = 0;
 
-  function* change(event: VoiceEvent): Generator<SegmentEvent> {
-    if (event.type === "start") {
-      speaking = true;
-      position = Math.max(position, history.first, event.sample - inSamples(prefixPaddingMs));
-      yield { type: "start", sample: position };
-      return;
-    }
-    speaking = false;
-    const end = Math.max(position, Math.min(history.end, event.sample + inSamples(suffixPaddingMs)));
+  function* begin(sample: number): Generator<SegmentEvent> {
+    position = start = sample;
+    yield { type: "start", sample };
+  }
+  function* finish(sample: number): Generator<SegmentEvent> {
+    const end = Math.max(position, Math.min(history.end, sample));
     if (end > position) yield { type: "samples", samples: history.slice(position, end) };
     position = end;
     yield { type: "end", sample: end };
+  }
+  function* change(event: VoiceEvent): Generator<SegmentEvent> {
+    if (event.type === "start") {
+      speaking = true;
+      yield* begin(Math.max(position, history.first, event.sample - inSamples(prefixPaddingMs)));
+    } else if (event.type === "pause") {
+      if (event.sample - start < inSamples(longSpeech?.lengthMs ?? Infinity)) return;
+      // Nothing is lost between the two segments.
+      yield* finish(Math.round((event.sample + event.until) / 2));
+      yield* begin(position);
+    } else {
+      speaking = false;
+      yield* finish(event.sample + inSamples(suffixPaddingMs));
+    }
   }
   /** During speech everything is yielded except the suffix's length, which the end may have to cut. */
   function* give(): Generator<SegmentEvent> {

@@ -35,7 +35,11 @@ export async function* speechSegments(
     else if (piece.type === "samples") {
       collected.push(piece.samples);
       while (collected.length > most)
-        yield toSegment(collected.take((whole) => quietestPlace(whole.subarray(0, most), sampleRate)));
+        yield toSegment(
+          collected.take((whole) =>
+            quietestPlace(whole, { from: Math.round(most * (1 - cutWithin)), to: most, sampleRate }),
+          ),
+        );
     } else if (collected.length > 0) yield toSegment(collected.take((whole) => whole.length));
   }
 }
@@ -66,14 +70,16 @@ function collect(first: number) {
   };
 }
 
-/** Where the samples are quietest, near their end. */
-function quietestPlace(samples: Float32Array, sampleRate: number): number {
+/** Where the samples are quietest within a range; its end if that is shorter than a pause. */
+export function quietestPlace(
+  samples: Float32Array,
+  { from, to, sampleRate }: { readonly from: number; readonly to: number; readonly sampleRate: number },
+): number {
   const window = Math.round(pause * sampleRate);
   const half = Math.floor(window / 2);
-  let best = samples.length;
+  let best = to;
   let least = Infinity;
-  const from = Math.round(samples.length * (1 - cutWithin));
-  for (let at = from; at + window <= samples.length; at += half) {
+  for (let at = from; at + window <= to; at += half) {
     let energy = 0;
     for (const sample of samples.subarray(at, at + window)) energy += sample * sample;
     if (energy >= least) continue;

@@ -14,11 +14,12 @@ import type { SampleStream } from "./sample-stream.ts";
 import { joinSamples, toInt16 } from "./samples.ts";
 import { ownNativeObject } from "./webassembly-memory.ts";
 
-export interface VoiceEvent {
-  readonly type: "start" | "end";
-  /** Where speech began, or stopped, counted in samples of the input: before the moment that it was noticed. */
-  readonly sample: number;
-}
+/** Places are counted in samples of the input, and lie before the moment that they were noticed. */
+export type VoiceEvent =
+  /** Speech began, or stopped. */
+  | { readonly type: "start" | "end"; readonly sample: number }
+  /** Speech continues after a pause from `sample` to `until`. */
+  | { readonly type: "pause"; readonly sample: number; readonly until: number };
 
 export interface VoiceDetector {
   /** Takes the next mono samples and returns what changed. */
@@ -31,6 +32,8 @@ interface VoiceOptions {
   readonly sampleRate: number;
   /** Silence that ends speech, in ms. Less than 200 counts as 200: shorter gaps are inside words. */
   readonly silenceDurationMs: number;
+  /** Shortest silence within speech that is reported as a pause, in ms; undefined: none is. */
+  readonly pauseDurationMs?: number | undefined;
 }
 
 const detectorRate = 16_000;
@@ -62,11 +65,13 @@ type Fvad = Awaited<ReturnType<typeof loadFvad>>;
 let loaded: Promise<Fvad> | undefined;
 
 /** A detector for samples at any rate that the resampler takes. */
-export async function createVoiceDetector({ sampleRate, silenceDurationMs }: VoiceOptions): Promise<VoiceDetector> {
+export async function createVoiceDetector(options: VoiceOptions): Promise<VoiceDetector> {
+  const { sampleRate, silenceDurationMs, pauseDurationMs = Infinity } = options;
   loaded ??= loadFvad();
   const resampler = await createResampler(sampleRate, detectorRate);
-  const silenceFrames = Math.ceil(Math.max(silenceDurationMs, shortestSilenceMs) / frameMs);
-  return start(await loaded, resampler, { sampleRate, decide: createDecision(silenceFrames) });
+  const framesOf = (durationMs: number): number => Math.ceil(Math.max(durationMs, shortestSilenceMs) / frameMs);
+  const decide = createDecision({ silence: framesOf(silenceDurationMs), pause: framesOf(pauseDurationMs) });
+  return start(await loaded, resampler, { sampleRate, decide });
 }
 
 interface FrameSound {
@@ -75,7 +80,10 @@ interface FrameSound {
   readonly levelDb: number;
 }
 
-type Decide = (frame: FrameSound | null) => { type: VoiceEvent["type"]; frame: number } | null;
+type Change =
+  | { readonly type: "start" | "end"; readonly frame: number }
+  | { readonly type: "pause"; readonly frame: number; readonly until: number };
+type Decide = (frame: FrameSound | null) => Change | null;
 
 function start(
   fvad: Fvad,
@@ -94,8 +102,14 @@ function start(
 
   const toEvent = (change: ReturnType<Decide>): VoiceEvent[] => {
     if (change === null) return [];
-    const sample = Math.round((change.frame * frameLength * sampleRate) / detectorRate);
-    return [{ type: change.type, sample: Math.min(sample, taken) }];
+    const sampleOf = (frame: number): number =>
+      Math.min(taken, Math.round((frame * frameLength * sampleRate) / detectorRate));
+    const sample = sampleOf(change.frame);
+    return [
+      change.type === "pause"
+        ? { type: change.type, sample, until: sampleOf(change.until) }
+        : { type: change.type, sample },
+    ];
   };
   const listen = (samples: Float32Array): VoiceEvent[] => {
     waiting = joinSamples([waiting, samples]);
@@ -143,7 +157,7 @@ function levelOf(frame: Float32Array): number {
 }
 
 /** Frames to changes, in frames from the beginning; null for the end of all frames. */
-function createDecision(silenceFrames: number): Decide {
+function createDecision(least: { readonly silence: number; readonly pause: number }): Decide {
   let count = 0;
   /** The first frame of the current sound, null in silence. */
   let soundStart: number | null = null;
@@ -178,8 +192,12 @@ function createDecision(silenceFrames: number): Decide {
     follow(frame);
     count += 1;
     if (speaking) {
-      if (voicedAmong(voiced, stayWindow) >= stayVoiced) speechEnd = count;
-      if (count - speechEnd < silenceFrames) return null;
+      if (voicedAmong(voiced, stayWindow) >= stayVoiced) {
+        const pause = { type: "pause", frame: speechEnd, until: count - stayWindow } as const;
+        speechEnd = count;
+        return pause.until - pause.frame >= least.pause ? pause : null;
+      }
+      if (count - speechEnd < least.silence) return null;
       reset();
       return { type: "end", frame: speechEnd };
     }

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
 import { joinSamples } from "../../src/audio/samples.ts";
-import { segmentSpeech } from "../../src/audio/segment-speech.ts";
+import { segmentSpeech, type SegmentOptions } from "../../src/audio/segment-speech.ts";
 import { createVoiceDetector } from "../../src/audio/voice-detector.ts";
 import { cut, noise, sine, voice } from "./signals.ts";
 
@@ -20,6 +20,7 @@ interface Options {
   sampleRate?: number;
   prefixPaddingMs?: number;
   silenceDurationMs?: number;
+  longSpeech?: SegmentOptions["longSpeech"];
   lengths?: readonly number[];
 }
 
@@ -33,12 +34,13 @@ async function* flow(samples: Float32Array, lengths: readonly number[]): AsyncGe
 /** The detected segments; starts and ends in seconds. */
 async function stretches(
   samples: Float32Array,
-  { sampleRate = 16_000, prefixPaddingMs = 0, silenceDurationMs = 500, lengths = [1600] }: Options = {},
+  { sampleRate = 16_000, prefixPaddingMs = 0, silenceDurationMs = 500, longSpeech, lengths = [1600] }: Options = {},
 ): Promise<Stretch[]> {
   const found: Stretch[] = [];
   const pieces: Float32Array[] = [];
   let start: number | null = null;
-  for await (const piece of segmentSpeech(flow(samples, lengths), { sampleRate, prefixPaddingMs, silenceDurationMs })) {
+  const options = { sampleRate, prefixPaddingMs, silenceDurationMs, longSpeech };
+  for await (const piece of segmentSpeech(flow(samples, lengths), options)) {
     if (piece.type === "samples") pieces.push(piece.samples);
     else if (piece.type === "start") start = piece.sample;
     else {
@@ -190,4 +192,32 @@ test("a detector reports starts and ends alternately", async () => {
     ["start", "end", "start", "end"],
   );
   assert.ok(events.every((event, index) => index === 0 || event.sample >= (events[index - 1]?.sample ?? 0)));
+});
+
+describe("long speech", () => {
+  const sentence = voice(16_000, 3);
+  const samples = joinSamples([silence(1), ...Array.from({ length: 6 }, () => [sentence, silence(0.5)]).flat()]);
+  const longSpeech = { lengthMs: 8_000, pauseMs: 300 };
+
+  test("ends at shorter pauses, and nothing is lost", async () => {
+    const found = await stretches(samples, { silenceDurationMs: 700, longSpeech });
+    assert.equal(found.length, 2);
+    near(found[0]?.end, 1 + 3 * 3.5 - 0.25, 0.15);
+    assert.equal(found[1]?.start, found[0]?.end);
+    near(found[1]?.end, 22, 0.3);
+  });
+
+  test("does not end at pauses that are shorter still, or without that option", async () => {
+    const longer = { lengthMs: 8_000, pauseMs: 600 };
+    assert.equal((await stretches(samples, { silenceDurationMs: 700, longSpeech: longer })).length, 1);
+    assert.equal((await stretches(samples, { silenceDurationMs: 700 })).length, 1);
+  });
+
+  test("ends at the same places however the samples are split", async () => {
+    const options = { silenceDurationMs: 700, longSpeech };
+    const whole = await stretches(samples, { ...options, lengths: [samples.length] });
+    for (const lengths of [[333], [5_000, 70_000], [16_000]]) {
+      assert.deepEqual(await stretches(samples, { ...options, lengths }), whole);
+    }
+  });
 });
