@@ -77,7 +77,7 @@ export interface FinishedSpeech extends CallResult {
 
 export interface FinishedTranscription extends CallResult {
   readonly kind: "transcription";
-  /** BCP 47 with its region, as requested. */
+  /** BCP 47 with its region, as requested or as the model found it. */
   readonly language: string;
   readonly firstTextMs: number | undefined;
   /** How much of the recording was read. */

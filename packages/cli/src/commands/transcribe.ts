@@ -49,7 +49,7 @@ response with segments, and with words if --words is set. In a terminal, progres
       value: "ID",
       description: "The model. Default: the first one that transcribes.",
     },
-    language: { type: "string", short: "l", value: "TAG", description: "Spoken language, such as en-US." },
+    language: { type: "string", short: "l", value: "TAG", description: "Spoken language, such as en-US, or auto." },
     type: {
       type: "string",
       value: "MEDIA_TYPE",

@@ -572,7 +572,7 @@ export interface TranscriptionRequest {
     /** Sensitivity; accepted and ignored. */
     threshold?: number | null;
   } | null;
-  /** Spoken language, such as `en-US` or `fr`. Default `en-US`. */
+  /** Spoken language, such as `en-US` or `fr`. Absent or `auto`: the only language of a model that knows one, such as `en-US`; a model that knows several detects it. */
   language?: string | null;
   /** `json` returns only the text, `verbose_json` also times. Default `json`. A server with `transcription.text_formats` also accepts OpenAI's `text`, `srt` and `vtt`. */
   response_format?: "json" | "verbose_json" | null;
@@ -801,6 +801,8 @@ export type TranscriptionStreamEvent = {
     /** Log probability of the word. */
     logprob: number;
   }[] | null;
+  /** The language that the model found, such as `en-US`, if the request names none. */
+  language?: string;
   /** What was used, and what it cost; absent if the cost is not known. */
   usage?: {
     /** The recording's length is charged for. */

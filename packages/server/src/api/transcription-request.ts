@@ -33,8 +33,8 @@ export const TranscriptionRequest = schema(
         "How the recording is split before transcription: `auto` (the default), or an object.",
       ),
       language: optional(
-        Type.String({ pattern: "^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*$", maxLength: 35 }),
-        "Spoken language, such as `en-US` or `fr`. Default `en-US`.",
+        Type.String({ pattern: "^(auto|[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*)$", maxLength: 35 }),
+        "Spoken language, such as `en-US` or `fr`. Absent or `auto`: the only language of a model that knows one, such as `en-US`; a model that knows several detects it.",
       ),
       response_format: optional(
         Type.Enum(["json", "verbose_json"]),

@@ -143,6 +143,11 @@ export const TranscriptionStreamEvent = schema(
           type: Type.Literal("transcript.text.done", { description: "Always `transcript.text.done`." }),
           text: Type.String({ description: "The complete text; empty if nothing was said." }),
           logprobs: logprobs("The words with their log probabilities if `include` requests them; otherwise null."),
+          language: Type.Optional(
+            Type.String({
+              description: "The language that the model found, such as `en-US`, if the request names none.",
+            }),
+          ),
           ...usage,
         },
         { description: "The last event: the transcription is complete." },

@@ -154,8 +154,11 @@ export interface RecordedAudio {
 /** One transcription on its way to an engine. */
 export interface TranscriptionCall {
   readonly audio: RecordedAudio;
-  /** BCP 47 with its region, such as `en-US` (also where the caller wrote `en`); refused by models that do not know it. */
-  readonly language: string;
+  /**
+   * BCP 47 with its region, such as `en-US` (also where the caller wrote `en`); refused by models that do not know it.
+   * Undefined: the only language that the model knows; a model that knows several detects it.
+   */
+  readonly language: string | undefined;
   /** Words or a sentence that the speaker may have used; ignored by engines that do not support it. */
   readonly prompt: string | undefined;
   /** Sampling temperature, 0 to 1; ignored by engines that do not support it. */
@@ -204,7 +207,7 @@ export interface TranscribedSegment {
   readonly avgLogprob: number | undefined;
   /** From 0 in order of first appearance; "unknown" if not identified; undefined if the model does not identify speakers. */
   readonly speaker: number | "unknown" | undefined;
-  /** BCP 47, where the engine detected it. */
+  /** BCP 47, if the engine detected it or knows no other. */
   readonly language: string | undefined;
 }
 

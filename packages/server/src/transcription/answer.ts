@@ -1,8 +1,8 @@
 /** Turns a transcript into a batch response. */
 import type { TranscriptionText, TranscriptionVerbose } from "../api/transcription.ts";
-import { withRegion, type PreparedTranscription } from "./prepare.ts";
 import type { TranscriptionCost } from "./call-record.ts";
 import { usageMembers } from "./usage-members.ts";
+import { reportedLanguage, type PreparedTranscription } from "./prepare.ts";
 import { renderTranscript } from "./subtitles.ts";
 import type { Transcript } from "./transcript.ts";
 
@@ -41,7 +41,7 @@ function toJson(
   }
   return {
     task: "transcribe",
-    language: transcript.language === undefined ? language : withRegion(transcript.language),
+    language: reportedLanguage(language, transcript.language),
     duration: Math.round(durationSeconds * 1_000) / 1_000,
     text,
     segments,

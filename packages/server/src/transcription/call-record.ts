@@ -9,7 +9,7 @@ import type { Attempt, TranscriptionUsage } from "../engines/engine.ts";
 import type { CallCost, CallCosts } from "../pricing/call-costs.ts";
 import { lastModel } from "../pricing/priced-model.ts";
 import { noTokens } from "../pricing/token-usage.ts";
-import type { PreparedTranscription } from "./prepare.ts";
+import { reportedLanguage, type PreparedTranscription } from "./prepare.ts";
 
 interface CallContext {
   readonly input: Pick<RouteInput<unknown>, CallerFields | "note">;
@@ -22,6 +22,8 @@ interface TranscriptSummary {
   readonly audioSeconds: number;
   readonly text: string;
   readonly confidence: number | undefined;
+  /** As the model found it, if it did. */
+  readonly language: string | undefined;
 }
 
 /** For limits that count tokens: OpenAI's rate for audio (https://platform.openai.com/docs/guides/realtime-costs). */
@@ -103,10 +105,11 @@ export class CallRecord {
     const nowMs = performance.now();
     const engineMs = this.#engineStartMs === undefined ? undefined : nowMs - this.#engineStartMs;
     const realTimeFactor = engineMs === undefined || audioSeconds === 0 ? undefined : engineMs / 1_000 / audioSeconds;
-    const { model, language, stream } = this.prepared ?? {};
+    const { model, stream } = this.prepared ?? {};
+    const language = reportedLanguage(this.prepared?.language, summary.language);
     input.note({
       model,
-      language,
+      language: this.prepared === undefined ? undefined : language,
       stream,
       encoding: this.encoding,
       engine: this.attempts.at(-1)?.engine,
@@ -120,7 +123,7 @@ export class CallRecord {
       price: cost?.source,
     });
     // Without a valid request there is no model to report.
-    if (model === undefined || language === undefined || stream === undefined) return;
+    if (model === undefined || stream === undefined) return;
     observe({
       ...callerOf(input),
       kind: "transcription",

@@ -6,8 +6,8 @@ import { textFormats, type TextFormat } from "./subtitles.ts";
 
 export interface PreparedTranscription {
   readonly model: string;
-  /** BCP 47 with its region, such as `en-US`. */
-  readonly language: string;
+  /** BCP 47 with its region, such as `en-US`; undefined if the request names none, or `auto`. */
+  readonly language: string | undefined;
   readonly format: "json" | "verbose_json" | TextFormat;
   readonly granularities: ReadonlySet<TimestampGranularity>;
   readonly stream: boolean;
@@ -51,7 +51,7 @@ export function prepareTranscription(
   }
   return {
     model: request.model,
-    language: withRegion(request.language ?? defaultLanguage),
+    language: request.language == null || request.language === "auto" ? undefined : withRegion(request.language),
     format,
     granularities: new Set(asked),
     stream: request.stream ?? false,
@@ -93,6 +93,17 @@ function chunkingOf({ chunking_strategy: strategy }: TranscriptionRequest): Prep
     prefixPaddingMs: strategy.prefix_padding_ms ?? defaultPrefixPaddingMs,
     silenceDurationMs: strategy.silence_duration_ms ?? defaultSilenceDurationMs,
   };
+}
+
+/** The language of a transcript: as requested, or as the model found it, with its region. */
+export function reportedLanguage(requested: string | undefined, found: string | undefined): string {
+  if (found === undefined) return requested ?? defaultLanguage;
+  return requested !== undefined && isSameLanguage(requested, found) ? requested : withRegion(found);
+}
+
+/** Whether two languages are the same apart from their regions. */
+export function isSameLanguage(one: string, other: string): boolean {
+  return new Intl.Locale(one).language === new Intl.Locale(other).language;
 }
 
 /** Adds the most likely region and normalizes: `en`, `EN_us` and `en-us` become `en-US` (https://www.unicode.org/reports/tr35/#Likely_Subtags). */

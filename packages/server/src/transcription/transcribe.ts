@@ -2,7 +2,6 @@
  * Transcribes one recording, batch or streaming: prepare, admit, call a model, record.
  * docs/adr/0017-transcription.md
  */
-import { isDeepStrictEqual } from "node:util";
 import type { TranscriptionStreamEvent } from "../api/transcription.ts";
 import type { TimestampGranularity } from "../api/transcription-request.ts";
 import { abortable, sleep } from "../abort.ts";
@@ -22,6 +21,7 @@ import type { FinishedTranscription } from "../finished-call.ts";
 import { CallRecord, type TranscriptionCost } from "./call-record.ts";
 import { toAnswer, type Answer } from "./answer.ts";
 import { FormRequest } from "./form-request.ts";
+import { LateFields } from "./late-fields.ts";
 import type { PreparedTranscription } from "./prepare.ts";
 import { openRecording, type Recording, type RecordingOptions } from "./recording.ts";
 import { inSentences } from "./sentences.ts";
@@ -130,7 +130,7 @@ async function admit(input: TranscriptionInput, parts: TranscriptionParts, recor
   } catch (thrown) {
     if (!signal.aborted) record.admission?.cancel();
     const error = toAppError(signal.aborted ? signal.reason : thrown);
-    record.end({ audioSeconds: 0, text: "", confidence: undefined }, error);
+    record.end({ audioSeconds: 0, text: "", confidence: undefined, language: undefined }, error);
     throw error;
   }
 }
@@ -145,6 +145,7 @@ class RunningCall {
   /** Rejects if the upload fails, or if a late field changes the request. */
   readonly #uploaded: Promise<void>;
   readonly #timeLimit: TimeLimit;
+  readonly #lateFields: LateFields;
   #ended = false;
   #recording: Recording | undefined;
 
@@ -155,6 +156,7 @@ class RunningCall {
   ) {
     this.#record = record;
     this.#prepared = prepared;
+    this.#lateFields = new LateFields(prepared);
     this.#transcript = new Transcript({ ...prepared, granularities: collectedGranularities(prepared) });
     this.#signal = AbortSignal.any([signal, this.#controller.signal]);
     this.#timeLimit = callTimeLimit({
@@ -244,6 +246,7 @@ class RunningCall {
         if (event.type === "transcript.text.delta") this.#record.onText();
         yield event;
       }
+      this.#lateFields.checkLanguage(this.#transcript.language);
     }
     // An engine may finish before the fields that follow the file have arrived.
     await abortable(this.#uploaded, this.#signal);
@@ -252,15 +255,18 @@ class RunningCall {
   /** The time limit runs from the end of the upload. */
   #onUploaded(request: FormRequest, lateField: FormField | undefined): void {
     if (this.#ended) return;
-    if (lateField !== undefined && !isDeepStrictEqual(request.prepare(), this.#prepared)) throw tooLate(lateField.name);
+    if (lateField !== undefined) {
+      this.#lateFields.check(request.prepare(), lateField.name);
+      this.#lateFields.checkLanguage(this.#transcript.language);
+    }
     this.#timeLimit.start();
   }
 
   async #end(error?: AppError): Promise<void> {
     this.#ended = true;
     this.#timeLimit.stop();
-    const { text, confidence } = this.#transcript;
-    this.#record.end({ audioSeconds: this.#recording?.readSeconds ?? 0, text, confidence }, error);
+    const { text, confidence, language } = this.#transcript;
+    this.#record.end({ audioSeconds: this.#recording?.readSeconds ?? 0, text, confidence, language }, error);
     await this.#recording?.close();
   }
 }
@@ -271,14 +277,6 @@ function collectedGranularities({ format, granularities }: PreparedTranscription
 }
 
 const disconnected = new AppError("client_closed", "The client disconnected before the transcription was complete.");
-
-function tooLate(name: string): AppError {
-  return new AppError(
-    "invalid_request",
-    `${name} arrived so late after the start of the file that the response had already started without it; send fields before the file.`,
-    { param: name },
-  );
-}
 
 /** Waits until the form is complete or, for a stream, until a moment after its file has begun. */
 async function untilComplete(request: FormRequest, form: FormBody): Promise<void> {

@@ -4,6 +4,7 @@
 import type { TranscriptionStreamEvent, TranscriptionVerbose } from "../api/transcription.ts";
 import { AppError } from "../errors.ts";
 import type { TranscribedDelta, TranscribedSegment, TranscribedWord } from "../engines/engine.ts";
+import { reportedLanguage } from "./prepare.ts";
 
 type Segment = TranscriptionVerbose["segments"][number];
 type Word = NonNullable<TranscriptionVerbose["words"]>[number];
@@ -12,6 +13,8 @@ type Logprob = NonNullable<Extract<TranscriptionStreamEvent, { type: "transcript
 interface TranscriptOptions {
   readonly granularities: ReadonlySet<"segment" | "word">;
   readonly logprobs: boolean;
+  /** As requested; undefined: what the engine found is reported. */
+  readonly language: string | undefined;
 }
 
 /** Replaces a probability of zero, whose logarithm is not a JSON number. */
@@ -24,10 +27,10 @@ export class Transcript {
   readonly logprobs: Logprob[] = [];
   /** In order of first appearance; empty without diarization. */
   readonly speakers = new Set<string>();
-  /** The first language that the engine detected, if any. */
-  language: string | undefined;
   readonly #wanted: TranscriptOptions;
   readonly #confidence = { sum: 0, count: 0 };
+  /** Milliseconds of speech in each language that the engine reported. */
+  readonly #languages = new Map<string, number>();
   #text = "";
   /** White space that is sent only if text follows. */
   #space = "";
@@ -40,6 +43,12 @@ export class Transcript {
 
   get text(): string {
     return this.#text;
+  }
+
+  /** The language of most of the speech, if the engine reports it. */
+  get language(): string | undefined {
+    const [most] = [...this.#languages].sort(([, one], [, other]) => other - one);
+    return most?.[0];
   }
 
   /** Mean of the words' confidence; undefined if the engine does not report it. */
@@ -69,7 +78,9 @@ export class Transcript {
   /** The final event. */
   done(): TranscriptionStreamEvent {
     const logprobs = this.logprobs.length > 0 ? this.logprobs : null;
-    return { type: "transcript.text.done", text: this.#text, logprobs };
+    const found = this.#wanted.language === undefined && this.language !== undefined;
+    const language = found ? { language: reportedLanguage(undefined, this.language) } : {};
+    return { type: "transcript.text.done", text: this.#text, logprobs, ...language };
   }
 
   *#send(text: string): Generator<TranscriptionStreamEvent, void, undefined> {
@@ -87,7 +98,10 @@ export class Transcript {
 
   *#finishSegment(item: TranscribedSegment): Generator<TranscriptionStreamEvent, void, undefined> {
     const id = this.segments.length;
-    this.language ??= item.language;
+    if (item.language !== undefined) {
+      const ms = this.#languages.get(item.language) ?? 0;
+      this.#languages.set(item.language, ms + item.endMs - item.startMs);
+    }
     const segment = toSegment(item, id);
     this.segments.push(segment);
     if (segment.speaker_id !== undefined) this.speakers.add(segment.speaker_id);

@@ -124,6 +124,22 @@ describe("a recording", () => {
     assert.deepEqual(azure.asked[0]!.definition, { locales: ["en-US"], profanityFilterMode: "None" });
   });
 
+  test("has the language that the service identified if the call names none", async () => {
+    const phrase = { text: "Oui.", offsetMilliseconds: 1, durationMilliseconds: 2, locale: "fr-FR" };
+    await using azure = await azureWith(json({ phrases: [phrase] }));
+    for (const [language, found] of [
+      [undefined, "fr-FR"],
+      ["fr-CA", undefined],
+    ] as const) {
+      const [segment] = (await Array.fromAsync(azure.transcribe({ language }))) as TranscribedSegment[];
+      assert.equal(segment!.language, found);
+    }
+    assert.deepEqual(
+      azure.asked.map(({ definition }) => (definition as { locales?: string[] }).locales),
+      [undefined, ["fr-CA"]],
+    );
+  });
+
   test("works end to end through the server", async () => {
     await using azure = await azureWith(json(answer), { max_speakers: 2 });
     await using server = await startTestTranscription({ engines: [azure.engine] });

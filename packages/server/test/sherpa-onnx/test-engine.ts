@@ -5,9 +5,17 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { SherpaOnnxModelSettings } from "../../src/config/engines/sherpa-onnx.ts";
 import { silentLogger, type Logger } from "../../src/logger.ts";
-import type { Engine, RecordedAudio, SpeechCall, TranscriptionCall } from "../../src/engines/engine.ts";
+import type {
+  Engine,
+  RecordedAudio,
+  SpeechCall,
+  TranscribedDelta,
+  TranscribedSegment,
+  TranscriptionCall,
+} from "../../src/engines/engine.ts";
 import { createSherpaOnnxEngine } from "../../src/engines/sherpa-onnx/engine.ts";
 import { childProcesses } from "../../../../test/support/child-processes.ts";
+import { writeTinyRecognizer, type TinyRecognizer } from "./tiny-recognizer.ts";
 
 export interface TestEngine extends AsyncDisposable {
   readonly engine: Engine;
@@ -42,6 +50,11 @@ export async function startTestEngine(
     await remove();
     throw error;
   }
+}
+
+export function startRecognizer(name: TinyRecognizer, settings: object = {}): Promise<TestEngine> {
+  const kind = name === "whisper_with_words" ? "whisper" : name;
+  return startTestEngine({ kind, ...settings }, (folder) => writeTinyRecognizer(folder, name));
 }
 
 export function speechCall(input: string, changes: Partial<SpeechCall> = {}): SpeechCall {
@@ -90,4 +103,16 @@ export function transcriptionCall(audio: RecordedAudio, changes: Partial<Transcr
     signal: new AbortController().signal,
     ...changes,
   };
+}
+
+export function transcribe(
+  { engine }: TestEngine,
+  samples: Float32Array,
+  changes: Partial<TranscriptionCall> = {},
+): Promise<(TranscribedDelta | TranscribedSegment)[]> {
+  return Array.fromAsync(engine.transcription!("tiny")!.transcribe(transcriptionCall(recordedAudio(samples), changes)));
+}
+
+export function segmentsOf(transcribed: readonly (TranscribedDelta | TranscribedSegment)[]): TranscribedSegment[] {
+  return transcribed.filter((each) => each.kind === "segment");
 }

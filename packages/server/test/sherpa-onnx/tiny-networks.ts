@@ -3,7 +3,7 @@
  * predicts the blank at a level between silence and a tone.
  */
 import { floats, integers, node, type OnnxModel, type OnnxNode } from "./onnx-file.ts";
-import { tokens, toneOf, type Token } from "./spoken-tones.ts";
+import { tokens, toneOf } from "./spoken-tones.ts";
 
 export const bands = 80;
 export const vocabulary = tokens.length;
@@ -29,6 +29,8 @@ interface DetectorOptions {
   readonly columns?: readonly string[];
   /** The column of the blank. */
   readonly blank?: string;
+  /** The frequency that each column hears, if it hears one. */
+  readonly tones?: Readonly<Record<string, number>>;
   /** Features of one frame, if several frames are joined. */
   readonly inputs?: number;
   readonly gain?: number;
@@ -37,11 +39,12 @@ interface DetectorOptions {
 /** From features to logits: one column for each token. */
 export function detector(options: DetectorOptions): NonNullable<OnnxModel["weights"]> {
   const { scale, threshold, columns = tokens, blank = "<blk>", inputs = bands, gain = 1 } = options;
+  const tones: Readonly<Record<string, number>> = options.tones ?? toneOf;
   const weights = Array.from({ length: inputs * columns.length }, () => 0);
   for (const [column, name] of columns.entries()) {
-    if (name in toneOf) weights[scale(toneOf[name as Token]) * columns.length + column] = gain;
+    if (name in tones) weights[scale(tones[name]!) * columns.length + column] = gain;
   }
-  const bias = columns.map((name) => (name === blank ? threshold * gain : name in toneOf ? 0 : -1_000));
+  const bias = columns.map((name) => (name === blank ? threshold * gain : name in tones ? 0 : -1_000));
   return { detector: floats([inputs, columns.length], weights), bias: floats([columns.length], bias) };
 }
 

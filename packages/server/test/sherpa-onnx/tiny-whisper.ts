@@ -1,20 +1,22 @@
 /**
  * Networks in the form of Whisper: the encoder passes on each frame's logits; the decoder emits every token in them once,
- * in numerical order, and then the end. It does not recognize "one" as a German word.
+ * in numerical order, and then the end. It does not recognize "one" as a German word, and takes "three" for German.
  */
 import { floats, integers, node, type OnnxModel } from "./onnx-file.ts";
 import { bands, detect, identity, slaneyBand } from "./tiny-networks.ts";
-import { tokens } from "./spoken-tones.ts";
+import { tokens, toneOf } from "./spoken-tones.ts";
 
 const special = [
   "<eot>",
   "<sot>",
   "<transcribe>",
   "<translate>",
-  "<notimestamps>",
   "<nospeech>",
   "<en>",
   "<de>",
+  "<notimestamps>",
+  "<0.00>",
+  "<0.02>",
 ] as const;
 const names = [...tokens, ...special];
 const size = names.length;
@@ -28,7 +30,15 @@ export const whisperTokens = tokens.map(
 
 /** @param words whether it was exported with the alignment of its words */
 export function whisperEncoder(words: boolean): OnnxModel {
-  const { nodes, weights } = detect("x", { scale: slaneyBand, threshold: 0, columns: names, blank: "", step: 2 });
+  const tones = { ...toneOf, "<de>": toneOf["▁three"] };
+  const { nodes, weights } = detect("x", {
+    scale: slaneyBand,
+    threshold: 0,
+    columns: names,
+    blank: "",
+    tones,
+    step: 2,
+  });
   return {
     inputs: [["mel", "float", [1, bands, "T"]]],
     outputs: [
@@ -71,8 +81,16 @@ export function whisperDecoder(words: boolean): OnnxModel {
   // Emitted tokens are not repeated.
   const after = identity(size).map((each) => each * -50);
   after[numberOf("<de>") * size + numberOf("▁one")] = -50;
+  // A language is only the answer to the first token.
+  after[numberOf("<transcribe>") * size + numberOf("<de>")] = -50;
   // A tone is detected above this level of Whisper's own features; of several, the first precedes.
-  const bias = names.map((name, index) => (name === "<eot>" ? 0.55 : -0.001 * index));
+  const bias = names.map((name, index) => {
+    if (name === "<eot>") return 0.55;
+    // Above the voice's own sound at that frequency.
+    if (name === "<de>") return -0.3;
+    // Only where the library demands a time.
+    return (name.startsWith("<0") ? -100 : 0) - 0.001 * index;
+  });
   return {
     inputs: [
       ["tokens", "int64", [1, "L"]],

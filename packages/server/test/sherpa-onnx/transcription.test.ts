@@ -1,23 +1,19 @@
 /** Transcription by sherpa-onnx, with the real library and tiny recognizers of every kind. */
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
-import type { TranscribedDelta, TranscribedSegment, TranscriptionCall } from "../../src/engines/engine.ts";
+import type { TranscribedSegment } from "../../src/engines/engine.ts";
 import { noise } from "../audio/signals.ts";
 import { recording, recordingRate, sentence, silence, speech } from "./spoken-tones.ts";
 import {
   modelProcesses,
-  recordedAudio,
-  startTestEngine,
+  segmentsOf,
+  startRecognizer,
+  transcribe,
   transcriptionCall,
   until,
   type TestEngine,
 } from "./test-engine.ts";
-import { writeTinyRecognizer, type TinyRecognizer } from "./tiny-recognizer.ts";
-
-function startRecognizer(name: TinyRecognizer, settings: object = {}): Promise<TestEngine> {
-  const kind = name === "whisper_with_words" ? "whisper" : name;
-  return startTestEngine({ kind, ...settings }, (folder) => writeTinyRecognizer(folder, name));
-}
+import type { TinyRecognizer } from "./tiny-recognizer.ts";
 
 const shared = new Map<TinyRecognizer, Promise<TestEngine>>();
 
@@ -31,20 +27,6 @@ function sharedRecognizer(name: TinyRecognizer): Promise<TestEngine> {
 async function closeShared(): Promise<void> {
   for (const recognizer of shared.values()) await (await recognizer)[Symbol.asyncDispose]();
   shared.clear();
-}
-
-type Transcribed = TranscribedDelta | TranscribedSegment;
-
-function transcribe(
-  { engine }: TestEngine,
-  samples: Float32Array,
-  changes: Partial<TranscriptionCall> = {},
-): Promise<Transcribed[]> {
-  return Array.fromAsync(engine.transcription!("tiny")!.transcribe(transcriptionCall(recordedAudio(samples), changes)));
-}
-
-function segmentsOf(transcribed: readonly Transcribed[]): TranscribedSegment[] {
-  return transcribed.filter((each) => each.kind === "segment");
 }
 
 /** Two sentences, with their words if these are given in seconds. */
@@ -260,45 +242,6 @@ describe("a model of sherpa-onnx", () => {
 });
 
 describe("transcription by sherpa-onnx", () => {
-  test("a Whisper model exported with alignment heads returns word times", async () => {
-    await using recognizer = await startRecognizer("whisper_with_words");
-    assert.equal(recognizer.engine.transcription!("tiny")!.givesWords, true);
-    const samples = recording(silence(1), sentence("▁one", "▁two", "▁three", "s"), silence(1));
-    const [segment] = segmentsOf(await transcribe(recognizer, samples));
-    const words = segment!.words!;
-    assert.deepEqual(
-      words.map(({ text }) => text),
-      ["one", "two", "threes"],
-    );
-    // The first word begins at the segment's start.
-    for (const [index, startMs] of [
-      [1, 1_900],
-      [2, 2_400],
-    ] as const) {
-      assert.ok(Math.abs(words[index]!.startMs - startMs) < 150, `${words[index]!.text} at ${words[index]!.startMs}`);
-    }
-    assert.ok(words[0]!.startMs >= 500 && words[0]!.endMs <= words[1]!.startMs);
-  });
-
-  test("Whisper receives the language of each call, and refuses languages that it does not know", async () => {
-    await using recognizer = await startRecognizer("whisper");
-    const samples = recording(silence(0.5), sentence("▁one", "▁two"), silence(1));
-    const heard = async (language: string) =>
-      segmentsOf(await transcribe(recognizer, samples, { language, words: false })).map((each) => [
-        each.text,
-        each.language,
-      ]);
-    assert.deepEqual(await heard("en-US"), [["one two", "en"]]);
-    assert.deepEqual(await heard("de-DE"), [["two", "de"]]);
-    assert.deepEqual(await heard("en-GB"), [["one two", "en"]]);
-    await assert.rejects(heard("fr-FR"), {
-      code: "invalid_request",
-      message: 'language is "fr-FR", but the model understands en, de.',
-    });
-    await using any = await startRecognizer("whisper", { languages: ["en", "fr"] });
-    assert.deepEqual((await transcribe(any, samples, { language: "fr-FR", words: false })).length, 1);
-  });
-
   test("a language that the model does not support is refused", async () => {
     await using german = await startRecognizer("transducer", { languages: ["de-DE", "de-AT"] });
     await assert.rejects(transcribe(german, silence(1)), {

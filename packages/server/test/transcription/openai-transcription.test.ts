@@ -403,6 +403,23 @@ describe("a server that fails", () => {
     });
   }
 
+  test("detects the language of a call that names none, and its answer is reported", async () => {
+    for (const [answered, found] of [
+      ["french", "fr"],
+      ["Haitian Creole", "ht"],
+      ["pt_br", "pt-BR"],
+      ["", undefined],
+      ["no language", undefined],
+      ["en-us-x", undefined],
+      [7, undefined],
+    ] as const) {
+      await using remote = await engineAt((exchange) => exchange.answer({ ...verbose, language: answered }));
+      const segments = (await Array.fromAsync(remote.transcribe({ language: undefined }))) as TranscribedSegment[];
+      assert.deepEqual(new Set(segments.map(({ language }) => language)), new Set([found]), String(answered));
+      assert.equal((await fieldsOf(remote.upstream.exchanges[0]!))["language"], undefined);
+    }
+  });
+
   test("a parameter that it would drop is refused by name, and the language is omitted", async () => {
     await using remote = await engineAt((exchange) => exchange.answer({ text: "" }), {
       unsupported_parameters: ["prompt", "language"],

@@ -195,6 +195,58 @@ describe("a recording without speech", async () => {
   });
 });
 
+describe("the language of a transcription", () => {
+  /** A model that detects the language of each segment. */
+  const detects = async function* (call: TranscriptionCall) {
+    await listen(call);
+    yield { ...spoken("oui"), language: call.language ?? "de" };
+    yield { ...spoken("bonjour tout le monde", { startMs: 500 }), language: call.language ?? "fr" };
+  };
+  const reported = async (server: Awaited<ReturnType<typeof serverWith>>, fields: Record<string, string>) => {
+    const response = await server.post(formOf({ ...request, response_format: "verbose_json", ...fields }));
+    return ((await response.json()) as { language: string }).language;
+  };
+
+  test("is the one of most of the speech if the request names none, in batch, streams and telemetry", async () => {
+    await using server = await serverWith({ transcribe: detects });
+    assert.equal(await reported(server, {}), "fr-FR");
+    assert.equal(await reported(server, { language: "auto" }), "fr-FR");
+    const frames = await readFrames(await server.post(formOf({ ...request, stream: "true" })));
+    const text = "oui bonjour tout le monde";
+    assert.deepEqual(frames.slice(-2), [
+      { type: "transcript.text.done", text, logprobs: null, language: "fr-FR" },
+      "[DONE]",
+    ]);
+    await server.untilFinished(3);
+    assert.deepEqual(
+      server.finishedTranscriptions.map(({ language }) => language),
+      ["fr-FR", "fr-FR", "fr-FR"],
+    );
+    assert.deepEqual(
+      server.calls.map(({ language }) => language),
+      [undefined, undefined, undefined],
+    );
+  });
+
+  test("is the requested one, with its region, if the model agrees", async () => {
+    await using server = await serverWith({ transcribe: detects });
+    assert.equal(await reported(server, { language: "fr-CA" }), "fr-CA");
+    const frames = await readFrames(await server.post(formOf({ ...request, language: "fr-CA", stream: "true" })));
+    assert.deepEqual(frames.at(-2), {
+      type: "transcript.text.done",
+      text: "oui bonjour tout le monde",
+      logprobs: null,
+    });
+  });
+
+  test("is en-US where neither the request nor the model names one", async () => {
+    await using server = await serverWith({ transcribe: dialogue });
+    assert.equal(await reported(server, { language: "auto" }), "en-US");
+    await server.untilFinished(1);
+    assert.equal(server.finishedTranscriptions[0]!.language, "en-US");
+  });
+});
+
 describe("what a model receives", () => {
   test("is the language with its region, the prompt, and how the recording is segmented", async () => {
     await using server = await serverWith();

@@ -69,6 +69,7 @@ describe("a bad field", () => {
       ["response_format", "srt"],
       ["response_format", "JSON"],
       ["language", "english!"],
+      ["language", "automatic"],
       ["language", "e"],
       ["language", "en-US-x-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"],
       ["stream", "yes"],
@@ -212,7 +213,7 @@ describe("a bad field", () => {
 
 describe("every spelling", () => {
   interface Understood {
-    readonly language?: string;
+    readonly language?: string | undefined;
     readonly words?: boolean;
     readonly partials?: boolean;
     readonly chunking?: object | undefined;
@@ -221,7 +222,7 @@ describe("every spelling", () => {
   }
   const verbose: Parts = [["response_format", "verbose_json"]];
   const understood: [name: string, parts: Parts, expected: Understood][] = [
-    ["nothing but what must be", [], { language: "en-US", words: false, partials: false, chunking: undefined }],
+    ["nothing but what must be", [], { language: undefined, words: false, partials: false, chunking: undefined }],
     ["Python's True", [["stream", "True"]], { partials: true }],
     ["Python's False", [["stream", "False"]], { partials: false }],
     ["JSON's true", [["stream", "true"]], { partials: true }],
@@ -233,7 +234,7 @@ describe("every spelling", () => {
         ["language", "None"],
         ["temperature", "None"],
       ],
-      { language: "en-US", temperature: undefined },
+      { language: undefined, temperature: undefined },
     ],
     [
       "a number with decimals",
@@ -251,8 +252,9 @@ describe("every spelling", () => {
         ["stream", ""],
         ["response_format", ""],
       ],
-      { language: "en-US", prompt: undefined },
+      { language: undefined, prompt: undefined },
     ],
+    ["a language that is detected", [["language", "auto"]], { language: undefined }],
     ["auto", [["chunking_strategy", "auto"]], { chunking: undefined }],
     [
       "a strategy in JSON",
@@ -304,8 +306,8 @@ describe("every spelling", () => {
     ["languages without a region", [["language", "en"]], { language: "en-US" }],
     ["languages in other letters", [["language", "pt_br"]], { language: "pt-BR" }],
     ["languages with a script", [["language", "zh-Hans-CN"]], { language: "zh-CN" }],
-    ["an empty extra_body", [["extra_body", "{}"]], { language: "en-US" }],
-    ["no extra_body", [["extra_body", "None"]], { language: "en-US" }],
+    ["an empty extra_body", [["extra_body", "{}"]], { language: undefined }],
+    ["no extra_body", [["extra_body", "None"]], { language: undefined }],
     [
       "extra_body, which overrides",
       [
@@ -336,7 +338,7 @@ describe("every spelling", () => {
         ["__proto__[x]", "1"],
         ["x]", "1"],
       ],
-      { language: "en-US" },
+      { language: undefined },
     ],
   ];
   for (const [name, parts, expected] of understood) {

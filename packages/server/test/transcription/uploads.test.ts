@@ -145,6 +145,37 @@ describe("a slow upload", () => {
     }
   });
 
+  test("may name the language late if the model found the same, before or after it", async () => {
+    for (const [found, last] of [
+      ["de", "[DONE]"],
+      ["fr", "error"],
+    ] as const) {
+      const named = Promise.withResolvers<void>();
+      await using server = await serverWith({
+        async *transcribe(call) {
+          const german = { ...segment("eins", { endMs: 1_000 }), language: "de" };
+          yield german;
+          await listen(call);
+          await named.promise;
+          yield { ...segment("zwei", { startMs: 1_000, endMs: 9_000 }), language: found };
+        },
+      });
+      const upload = beginUpload(server.url);
+      upload.write(field("model", "scripted"), field("stream", "true"), fileHead, pcm);
+      const events = eventsOf(await upload.answered);
+      await events.next();
+      upload.write(lateField("language", "de-AT"));
+      upload.end();
+      await once(upload.sending, "finish");
+      named.resolve();
+      const rest = [];
+      for await (const event of events) rest.push(event);
+      const end = rest.at(-1)!;
+      if (last === "[DONE]") assert.equal(end, last);
+      else assert.equal((end as { error: { param: string } }).error.param, "language");
+    }
+  });
+
   test("that is interrupted fails its stream and stops the engine", async () => {
     const stopped = Promise.withResolvers<AppError>();
     await using server = await serverWith({

@@ -4,6 +4,7 @@
  */
 import type { TranscribedSegment, TranscribedWord, TranscriptionCall, TranscriptionModel } from "../engine.ts";
 import { requestJson } from "../upstream-http/request-json.ts";
+import { languageTag } from "../upstream-http/language-tag.ts";
 import type { ConnectionPool } from "../upstream-http/connection-pool.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
 import { multipartBody } from "../upstream-http/multipart-body.ts";
@@ -28,7 +29,8 @@ export function createAzureTranscriptionModel(options: AzureTranscriptionModelOp
     async *transcribe(call) {
       const wav = await measureWav(call.audio, call.signal);
       if (wav.durationMs === 0) return;
-      yield* readPhrases(await ask(wav, call, options));
+      const phrases = readPhrases(await ask(wav, call, options));
+      yield* call.language === undefined ? phrases : phrases.map((phrase) => ({ ...phrase, language: undefined }));
     },
   };
 }
@@ -36,7 +38,8 @@ export function createAzureTranscriptionModel(options: AzureTranscriptionModelOp
 function ask(wav: RecordedWav, call: TranscriptionCall, options: AzureTranscriptionModelOptions): Promise<unknown> {
   const { pool, path, headers, limits, maxAnswerBytes, maxSpeakers } = options;
   const definition = {
-    locales: [call.language],
+    // Without them the service identifies the language.
+    ...(call.language === undefined ? {} : { locales: [call.language] }),
     // Otherwise the service replaces words by asterisks.
     profanityFilterMode: "None",
     ...(maxSpeakers === undefined ? {} : { diarization: { enabled: true, maxSpeakers } }),
@@ -66,14 +69,14 @@ function readPhrases(answer: unknown): TranscribedSegment[] {
   const speakers = new SpeakerNumbers();
   return phrases.map((phrase: unknown) => {
     if (!isObject(phrase)) throw invalidTranscription("a phrase is not an object");
-    const { confidence, words } = phrase;
+    const { confidence, words, locale } = phrase;
     return {
       kind: "segment",
       ...readPart(phrase),
       words: Array.isArray(words) ? words.map(readWord) : [],
       avgLogprob: typeof confidence === "number" && confidence > 0 ? Math.log(confidence) : undefined,
       speaker: speakers.of(phrase["speaker"]),
-      language: undefined,
+      language: languageTag(locale),
     };
   });
 }

@@ -5,6 +5,8 @@
 import type { TranscriptionForm } from "../../config/engines/openai-compatible.ts";
 import { SseDecoder, type SseEvent } from "../../streams/sse-decoder.ts";
 import type { TranscribedDelta, TranscribedSegment, TranscriptionCall, TranscriptionModel } from "../engine.ts";
+import { isObject } from "../../json-object.ts";
+import { languageTag } from "../upstream-http/language-tag.ts";
 import { measureWav, type RecordedWav } from "../upstream-http/recorded-wav.ts";
 import { FruitlessBytes } from "../upstream-http/fruitless-bytes.ts";
 import { BodyCollector } from "../upstream-http/body-collector.ts";
@@ -57,7 +59,8 @@ export function createOpenAiTranscriptionModel(options: OpenAiTranscriptionModel
       else {
         const answer = await requestJson(options.pool, request, options.maxAnswerBytes);
         reportUsage(answer, call);
-        yield* checkWords(readTranscription(answer, wav), call);
+        const found = call.language === undefined && isObject(answer) ? languageTag(answer["language"]) : undefined;
+        for (const segment of checkWords(readTranscription(answer, wav), call)) yield { ...segment, language: found };
       }
     },
   };
@@ -101,7 +104,7 @@ function fieldsOf(call: TranscriptionCall, options: RequestOptions): (readonly [
   const isDiarized = form === "diarized_json";
   const fields: [name: string, value: string | undefined][] = [
     ["model", endpoint.wireModel(model)],
-    ["language", new Intl.Locale(call.language).language],
+    ["language", call.language === undefined ? undefined : new Intl.Locale(call.language).language],
     ["response_format", form],
     // The diarization model refuses prompts.
     ["prompt", isDiarized ? undefined : prompt],

@@ -60,7 +60,7 @@ export function createPocketSphinxEngine(
 
 /** @throws AppError invalid_request */
 function refuseLanguage({ language }: TranscriptionCall): void {
-  if (/^en(?:-|$)/i.test(language)) return;
+  if (language === undefined || /^en(?:-|$)/i.test(language)) return;
   throw new AppError(
     "invalid_request",
     `language is ${JSON.stringify(language)}, but the model ${JSON.stringify(modelId)} understands only English, such as "en-US".`,

@@ -28,12 +28,20 @@ export function whisperLanguage(primary: string, metadata: OnnxMetadata): string
   return metadata.get("all_language_codes")?.split(",").includes(name) === true ? name : undefined;
 }
 
+/** The language of a model that knows one, perhaps with several regions; undefined for other models. */
+export function onlyLanguage(known: readonly string[] | undefined): string | undefined {
+  return new Set(known?.map(primaryOf)).size === 1 ? known?.[0] : undefined;
+}
+
 /**
- * The primary subtag of the requested language, which is how models name languages.
+ * The primary subtag of the language to recognize, which is how models name languages; undefined: the model detects it.
+ * @param asked undefined if the caller names none
  * @throws AppError invalid_request
  */
-export function languageFor(asked: string, known: readonly string[] | undefined): string {
-  const primary = primaryOf(asked);
+export function languageFor(asked: string | undefined, known: readonly string[] | undefined): string | undefined {
+  const wanted = asked ?? onlyLanguage(known);
+  if (wanted === undefined) return undefined;
+  const primary = primaryOf(wanted);
   if (known === undefined || known.some((each) => primaryOf(each) === primary)) return primary;
   throw new AppError(
     "invalid_request",

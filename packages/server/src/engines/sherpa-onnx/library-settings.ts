@@ -21,6 +21,12 @@ const frameSeconds = 0.01;
 /** Fraction of a voice's pauses within and after a phrase that is kept; the library's default. */
 const silenceScale = 0.2;
 
+/**
+ * Whisper needs some seconds after the speech to end its text. The library fills ten with a constant level, but Whisper
+ * learned from silence; and the library limits its tokens by the length of the samples. So the first two are silence.
+ */
+const whisperPadding = { silenceSeconds: 2, frames: 800 };
+
 type FilesOf = (parts: Parts) => Record<string, unknown>;
 
 const transducer: FilesOf = ({ encoder, decoder, joiner }) => ({ transducer: { encoder, decoder, joiner } });
@@ -34,7 +40,10 @@ const modelFiles: Readonly<Record<SherpaOnnxKind, FilesOf>> = {
     kokoro: { model, voices, tokens, lexicon, dataDir },
   }),
   kitten: ({ model, voices, tokens, data_dir: dataDir }) => ({ kitten: { model, voices, tokens, dataDir } }),
-  whisper: ({ encoder, decoder }) => ({ whisper: { encoder, decoder, task: "transcribe" } }),
+  // Without times of sentences, Whisper drops some of several, and does not show how far it came.
+  whisper: ({ encoder, decoder }) => ({
+    whisper: { encoder, decoder, task: "transcribe", enableSegmentTimestamps: 1, tailPaddings: whisperPadding.frames },
+  }),
   moonshine: ({ preprocessor, encoder, uncached_decoder: uncachedDecoder, cached_decoder: cachedDecoder }) => ({
     moonshine: { preprocessor, encoder, uncachedDecoder, cachedDecoder },
   }),
@@ -73,7 +82,7 @@ export function loadSettings(
   return {
     task,
     config,
-    ...(kind === "whisper" ? { languageSetting: "whisper" } : {}),
+    ...(kind === "whisper" ? { languageSetting: "whisper", silenceSeconds: whisperPadding.silenceSeconds } : {}),
     ...(speakerModels === undefined ? {} : { speakers: speakerSettings(speakerModels, settings) }),
     ...(chunkFrames > 0 ? { chunkSeconds: chunkFrames * frameSeconds } : {}),
   };

@@ -7,6 +7,8 @@ export interface LoadSettings {
   readonly config: Readonly<Record<string, unknown>>;
   /** The kind of model whose language is set for each piece of work. */
   readonly languageSetting?: "whisper";
+  /** Appended to each segment, so that the model sees its last words completely, and may say more words than it would. */
+  readonly silenceSeconds?: number;
   /** The chunk length of a streaming model. */
   readonly chunkSeconds?: number;
   /** Set if speakers are identified. */
@@ -73,6 +75,15 @@ export interface Recognition {
   readonly logProbabilities: readonly (number | null)[];
   /** The model's own name; empty if it detects none. */
   readonly language: string;
+  /** Sentences or parts of sentences, in order, from a model that divides its text. */
+  readonly parts: readonly RecognizedPart[];
+}
+
+export interface RecognizedPart {
+  readonly text: string;
+  readonly start: number;
+  /** Undefined if the model ended before it reported it. */
+  readonly end: number | undefined;
 }
 
 /** The recognition result of a stream since its last utterance ended. */

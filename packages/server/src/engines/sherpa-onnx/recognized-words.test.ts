@@ -12,6 +12,7 @@ function recognition(text: string, tokens: readonly [token: string, start: numbe
     durations: [],
     logProbabilities: [],
     language: "",
+    parts: [],
     ...more,
   };
 }

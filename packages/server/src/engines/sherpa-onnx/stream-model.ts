@@ -3,7 +3,7 @@ import { inBlocks } from "../../audio/blocks.ts";
 import { AppError } from "../../errors.ts";
 import type { TranscribedDelta, TranscribedSegment, TranscriptionCall, TranscriptionModel } from "../engine.ts";
 import type { ConcurrencyLimit } from "../concurrency-limit.ts";
-import { languageFor } from "./languages.ts";
+import { languageFor, onlyLanguage } from "./languages.ts";
 import { recognitionRate } from "./library-settings.ts";
 import type { ModelStream, ProcessPool } from "./process-pool.ts";
 import type { StreamRecognition, Utterance } from "./protocol.ts";
@@ -46,7 +46,8 @@ export function createStreamModel({ pool, slots, languages, speakerThreshold }: 
         stream = await pool.openStream(signal, call.fairnessKey);
         const recent = new RecentAudio(recognitionRate, longestSegment);
         const speakers = speakerThreshold === undefined ? undefined : new SpeakerRegistry(speakerThreshold);
-        for await (const item of listen(stream, { call, signal, recent })) {
+        const language = onlyLanguage(languages);
+        for await (const item of listen(stream, { call, signal, recent, language })) {
           if (item.kind === "delta" || speakers === undefined) yield item;
           else {
             const samples = recent.between(item.startMs - marginMs, item.endMs + marginMs);
@@ -65,9 +66,17 @@ export function createStreamModel({ pool, slots, languages, speakerThreshold }: 
   };
 }
 
+interface ListenOptions {
+  readonly call: TranscriptionCall;
+  readonly signal: AbortSignal;
+  readonly recent: RecentAudio;
+  /** Of the text, if it is known. */
+  readonly language: string | undefined;
+}
+
 async function* listen(
   stream: ModelStream,
-  { call, signal, recent }: { call: TranscriptionCall; signal: AbortSignal; recent: RecentAudio },
+  { call, signal, recent, language }: ListenOptions,
 ): AsyncGenerator<TranscribedDelta | TranscribedSegment, void, undefined> {
   const { audio, chunking, partials } = call;
   const silenceMs = chunking?.silenceDurationMs ?? usualSilenceMs;
@@ -79,7 +88,7 @@ async function* listen(
     const settled = text.startsWith(sent) ? text : sent;
     if (ended) {
       sent = "";
-      if (settled !== "") yield toSegment({ ...utterance, text: settled }, seconds);
+      if (settled !== "") yield { ...toSegment({ ...utterance, text: settled }, seconds), language };
     } else if (settled.length > sent.length) {
       // Text counts as sent even if nobody asked for it: the words are the same, streamed or not.
       if (partials) yield { kind: "delta", text: settled.slice(sent.length) };

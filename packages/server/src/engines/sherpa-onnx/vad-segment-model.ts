@@ -4,13 +4,15 @@ import { AppError } from "../../errors.ts";
 import type { TranscribedSegment, TranscriptionCall, TranscriptionModel } from "../engine.ts";
 import type { ConcurrencyLimit } from "../concurrency-limit.ts";
 import { mapInOrder } from "./ordered-map.ts";
-import { detectedLanguage, languageFor } from "./languages.ts";
+import { detectedLanguage, languageFor, onlyLanguage } from "./languages.ts";
 import { recognitionRate } from "./library-settings.ts";
 import type { ProcessPool } from "./process-pool.ts";
-import type { Recognition, SpeakerTurns } from "./protocol.ts";
+import type { SpeakerTurns } from "./protocol.ts";
+import { recognizeWhole, type RecognizedStretch } from "./recognize-whole.ts";
 import { recognizedWords } from "./recognized-words.ts";
 import { SpeakerRegistry } from "./speaker-registry.ts";
 import { partsBySpeaker, type SpokenPart } from "./split-by-speaker.ts";
+import { SpokenLanguage } from "./spoken-language.ts";
 
 export interface VadSegmentModelParts {
   readonly pool: ProcessPool;
@@ -28,15 +30,23 @@ export interface VadSegmentModelParts {
 
 /** Whisper processes 30 s at a time, including some silence at the end. */
 const longestStretch = 28;
-/** Default audio before speech, and default silence that ends a segment. */
-const usualChunking = { prefixPaddingMs: 300, silenceDurationMs: 700 };
+/**
+ * Default audio before speech, and default silence that ends a segment. Long speech ends at shorter pauses: models make
+ * more mistakes in stretches of several sentences, and the text comes earlier.
+ */
+const usualChunking = {
+  prefixPaddingMs: 300,
+  silenceDurationMs: 700,
+  longSpeech: { lengthMs: 8_000, pauseMs: 300 },
+};
 
 export function createVadSegmentModel(parts: VadSegmentModelParts): TranscriptionModel {
   return {
     languages: parts.languages ?? ["*"],
     givesWords: parts.givesWords,
     async *transcribe(call) {
-      const language = parts.nameOf(languageFor(call.language, parts.languages));
+      const primary = languageFor(call.language, parts.languages);
+      const language = primary === undefined ? undefined : parts.nameOf(primary);
       using _slot = parts.slots.take(call.fairnessKey);
       const left = new AbortController();
       const signal = AbortSignal.any([call.signal, left.signal]);
@@ -50,7 +60,7 @@ export function createVadSegmentModel(parts: VadSegmentModelParts): Transcriptio
 }
 
 async function* transcribe(
-  { pool, processes, speakerThreshold }: VadSegmentModelParts,
+  { pool, processes, speakerThreshold, languages }: VadSegmentModelParts,
   call: TranscriptionCall,
   { language, signal }: { language: string | undefined; signal: AbortSignal },
 ): AsyncGenerator<TranscribedSegment, void, undefined> {
@@ -66,18 +76,29 @@ async function* transcribe(
       : bySpeaker(segments, new SpeakerRegistry(speakerThreshold), (samples) =>
           pool.run({ type: "diarize", samples }, { first: false, group, signal }),
         );
+  const spoken = new SpokenLanguage(language);
+  const known = onlyLanguage(languages);
   let first = true;
-  const recognize = async (part: SpeechSegment | SpokenPart): Promise<TranscribedSegment | undefined> => {
-    const turn = { first, group, signal };
-    first = false;
-    return toSegment(part, await pool.run({ type: "transcribe", samples: part.samples, language }, turn));
+  const recognize = async (part: SpeechSegment | SpokenPart): Promise<TranscribedSegment[]> => {
+    const stretches = await spoken.recognize((each) =>
+      recognizeWhole(part, async (samples) => {
+        const turn = { first, group, signal };
+        first = false;
+        return await pool.run({ type: "transcribe", samples, language: each }, turn);
+      }),
+    );
+    const speaker = "speaker" in part ? part.speaker : undefined;
+    return stretches.flatMap((stretch) => {
+      const segment = toSegment(stretch);
+      return segment === undefined ? [] : [{ ...segment, speaker, language: segment.language ?? known }];
+    });
   };
-  for await (const segment of mapInOrder<SpeechSegment | SpokenPart, TranscribedSegment | undefined>(
+  for await (const recognized of mapInOrder<SpeechSegment | SpokenPart, TranscribedSegment[]>(
     parts,
     processes,
     recognize,
   )) {
-    if (segment !== undefined) yield segment;
+    yield* recognized;
   }
 }
 
@@ -93,8 +114,7 @@ async function* bySpeaker(
 }
 
 /** Undefined if nothing was recognized. */
-function toSegment(part: SpeechSegment | SpokenPart, recognition: Recognition): TranscribedSegment | undefined {
-  const { start, samples } = part;
+function toSegment({ start, samples, recognition }: RecognizedStretch): TranscribedSegment | undefined {
   const text = recognition.text.trim();
   if (text === "") return undefined;
   const end = start + samples.length / recognitionRate;
@@ -106,7 +126,7 @@ function toSegment(part: SpeechSegment | SpokenPart, recognition: Recognition): 
     endMs: words?.at(-1)?.endMs ?? Math.round(end * 1000),
     words,
     avgLogprob: undefined,
-    speaker: "speaker" in part ? part.speaker : undefined,
+    speaker: undefined,
     language: detectedLanguage(recognition.language),
   };
 }

@@ -2,6 +2,7 @@
 import sherpaOnnx, { type OnlineStream } from "sherpa-onnx-node";
 import addon from "sherpa-onnx-node/addon.js";
 import { loudnessOf } from "../../../audio/loudness.ts";
+import { joinSamples } from "../../../audio/samples.ts";
 import type {
   StreamRecognition,
   LoadSettings,
@@ -64,7 +65,10 @@ function speechModel({ config }: LoadSettings): LoadedModel {
   return { run: (work) => (work.type === "speak" ? speak(work) : wrongWork()), forget: () => {} };
 }
 
-function stretchModel({ config, languageSetting }: LoadSettings): LoadedModel {
+/** Whisper processes 30 s, and the library somewhat less; silence fills no more than that. */
+const longestPadded = 29.4;
+
+function stretchModel({ config, languageSetting, silenceSeconds = 0 }: LoadSettings): LoadedModel {
   const recognizer = new sherpaOnnx.OfflineRecognizer(config);
   let language: string | undefined;
   const setLanguage = (wanted: string | undefined): void => {
@@ -74,12 +78,17 @@ function stretchModel({ config, languageSetting }: LoadSettings): LoadedModel {
     recognizer.setConfig({ ...config, modelConfig: { ...modelConfig, [languageSetting]: ofKind } });
     language = wanted;
   };
+  const padded = (samples: Float32Array): Float32Array => {
+    const seconds = Math.min(silenceSeconds, longestPadded - samples.length / sampleRate);
+    return seconds > 0 ? joinSamples([samples, new Float32Array(Math.round(seconds * sampleRate))]) : samples;
+  };
   const transcribe = (work: SegmentWork): Recognition => {
     setLanguage(work.language);
     const stream = recognizer.createStream();
-    stream.acceptWaveform({ samples: work.samples, sampleRate });
+    const samples = padded(work.samples);
+    stream.acceptWaveform({ samples, sampleRate });
     recognizer.decode(stream);
-    return readResult(addon.getOfflineStreamResultAsJson(stream.handle));
+    return readResult(addon.getOfflineStreamResultAsJson(stream.handle), samples.length / sampleRate);
   };
   return { run: (work) => (work.type === "transcribe" ? transcribe(work) : wrongWork()), forget: () => {} };
 }
