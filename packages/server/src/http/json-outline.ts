@@ -20,7 +20,11 @@ const keptBytes = 48;
 const stepBytes = 262_144;
 
 /** The JSON with its long texts cut. */
-export function cutTexts(text: Buffer, longTexts: readonly LongText[]): Buffer {
+export async function cutTexts(
+  text: Buffer,
+  longTexts: readonly LongText[],
+  yielder: CooperativeYield,
+): Promise<Buffer> {
   const cut = Buffer.allocUnsafe(outlineBytes(text, longTexts));
   let from = 0;
   let at = 0;
@@ -34,6 +38,7 @@ export function cutTexts(text: Buffer, longTexts: readonly LongText[]): Buffer {
     }
     at += numberDigits;
     from = end;
+    if (yielder.isDue()) await yielder.yield();
   }
   at += text.copy(cut, at, from);
   return cut.subarray(0, at);

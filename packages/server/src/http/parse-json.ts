@@ -83,7 +83,7 @@ async function parseLargeJson(bytes: Buffer, { charge, maxValues }: JsonLimits):
   const { longTexts } = scan;
   // The parser says where the damage is.
   const isCut = longTexts.length > 0 && !scan.isDamaged;
-  const outline = isCut ? cutTexts(bytes, longTexts) : bytes;
+  const outline = isCut ? await cutTexts(bytes, longTexts, yielder) : bytes;
   const textBytes = textSize(outline);
   charge.add(textBytes * 2 + scan.values * bytesPerValue);
   const isLarge = outline.length >= largeBytes;
