@@ -51,6 +51,12 @@ describe("a GGUF model that embeds", () => {
       raw: await model("raw", { embeddings: { pooling: "cls", normalize: false } }, { pooling: undefined }),
       ranker: await model("ranker", {}, { pooling: 4 }),
       unpooled: await model("unpooled", {}, { pooling: undefined }),
+      causal: {
+        file: await ensureTrialModel(join(directory, "models")),
+        gpu: false as const,
+        threads: 1,
+        embeddings: { pooling: "last" as const },
+      },
       brief: await model("brief", { context_size: 256, idle_unload_ms: 50 }),
     };
     engine = await createLlamaCppEngine(
@@ -137,6 +143,16 @@ describe("a GGUF model that embeds", () => {
       first,
     );
     assert.ok(lengthOf(vectors[0]!) > 5);
+  });
+
+  test("may be one that chats, which gets long texts in several batches", async () => {
+    assert.equal(engine.chat!("causal"), undefined);
+    const long = `${"of ".repeat(600)}x`;
+    const { vectors, tokens: count } = await embed(engine, "causal", { inputs: ["x", long, "y"] });
+    assert.equal(count, 1 + long.length + 1);
+    // The trial model looks at the last token, and for two others that are not there.
+    assertClose(vectors[1], vectors[0]!);
+    assert.ok(vectors[0]!.some((component, index) => Math.abs(component - vectors[2]![index]!) > 0.1));
   });
 
   test("is refused if it ranks, or if nothing says how its vectors become one", async () => {
