@@ -1,5 +1,5 @@
 /** Reads the parameters of a request for embeddings that a vendor knows, and refuses all others by name. */
-import { unsupported } from "./parameter-support.ts";
+import { shown, unsupported } from "./parameter-support.ts";
 import type { EmbeddingParameters } from "./vendor.ts";
 
 /** What a parameter may be: one of these values, or whatever the function accepts. */
@@ -19,7 +19,7 @@ export function refuseUnknownParameters(
     if (allowed === undefined) throw unsupported(label, name, "the model does not have this parameter.");
     if (typeof allowed === "function" ? allowed(value) : allowed.includes(value)) continue;
     const values = typeof allowed === "function" ? "" : ` Allowed are ${allowed.join(", ")}.`;
-    throw unsupported(label, name, `its value is ${JSON.stringify(value)}.${values}`);
+    throw unsupported(label, name, `its value is ${shown(value)}.${values}`);
   }
 }
 

@@ -78,7 +78,8 @@ export function effectiveValue(request: ChatRequest, name: string): unknown {
   return value === null || harmless[name]?.(value) === true ? undefined : value;
 }
 
-function shown(value: unknown): string {
+/** A value in a message, cut if it is long. */
+export function shown(value: unknown): string {
   const text = JSON.stringify(value);
   return text.length > 80 ? `${text.slice(0, 80)}…` : text;
 }
