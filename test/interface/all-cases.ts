@@ -2,6 +2,7 @@
 import type { ModeCases } from "../../packages/client/test/mode-case.ts";
 import { adminCases } from "./admin-cases.ts";
 import { chatCases } from "./chat-cases.ts";
+import { completionCases } from "./completion-cases.ts";
 import { clientCases } from "./client-cases.ts";
 import type { InterfaceCase } from "./interface-case.ts";
 import type { Facts } from "./known-service.ts";
@@ -30,6 +31,7 @@ export const allCases: readonly InterfaceCase[] = [
   ...projectCases,
   ...adminCases,
   ...chatCases,
+  ...completionCases,
   ...embeddingCases,
   ...messagesCases,
   ...responsesCases,

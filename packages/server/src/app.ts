@@ -12,6 +12,7 @@ import type { ChatParts } from "./chat/admit-chat.ts";
 import { createAudioRoutes } from "./audio-routes.ts";
 import { createChat } from "./chat/complete.ts";
 import { chatRoutes } from "./chat/routes.ts";
+import { completionRoutes } from "./completions/routes.ts";
 import { createWebConsole } from "./console/console-routes.ts";
 import { createDeletions } from "./deletions/deletions.ts";
 import { createHealthChecks } from "./status/health-checks.ts";
@@ -211,6 +212,7 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
       },
       routes: routesOfRole(role, [
         ...chatRoutes(createChat(chatParts)),
+        ...completionRoutes(chatParts),
         ...messageRoutes(chatParts),
         ...responses.routes,
         ...audio.routes,

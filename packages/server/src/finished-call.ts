@@ -50,8 +50,12 @@ export interface RecordedAnswer {
   readonly choices: readonly AnsweredChoice[] | undefined;
 }
 
+/** Names of OpenTelemetry's `gen_ai.operation.name`. */
+export type ChatOperation = "chat" | "text_completion";
+
 export interface FinishedChat extends CallResult {
   readonly kind: "chat";
+  readonly operation: ChatOperation;
   readonly request: ChatRequest;
   readonly firstChunkMs: number | undefined;
   readonly usage: ChatUsage | undefined;

@@ -5,6 +5,7 @@ import { deletionOperations } from "./deletions.ts";
 import { modelAdminOperations } from "./admin-models.ts";
 import { validateKey } from "./authentication.ts";
 import { createChatCompletion } from "./chat.ts";
+import { createCompletion } from "./completions.ts";
 import { getConsole, getConsoleFile, getRoot } from "./console.ts";
 import { lokiOperations, lokiReady, lokiTail } from "./loki.ts";
 import { countMessageTokens, createMessage } from "./messages.ts";
@@ -43,6 +44,7 @@ import { getDocs, getDocsScript, getHealth, getMetrics, getOpenApi, getReadiness
 
 export const operations: readonly Operation[] = [
   createChatCompletion,
+  createCompletion,
   createMessage,
   countMessageTokens,
   createResponse,

@@ -3,7 +3,7 @@ import type { ChatRequest } from "../api/chat-request.ts";
 import { toAppError } from "../errors.ts";
 import type { ChatCall, ChatModel } from "../engines/engine.ts";
 import { estimateTokens } from "../estimate-tokens.ts";
-import type { FinishedChat } from "../finished-call.ts";
+import type { ChatOperation, FinishedChat } from "../finished-call.ts";
 import type { ChatGuard } from "../guardrails/chat-guard.ts";
 import type { CallerFields } from "../http/caller.ts";
 import type { RouteInput } from "../http/route.ts";
@@ -27,7 +27,10 @@ export interface ChatParts<Model extends ChatModel = ChatModel> {
   keepsContent(scope: Scope): boolean | Promise<boolean>;
 }
 
-type AdmittedInput = Pick<RouteInput<ChatRequest>, "body" | "bytes" | CallerFields | "note">;
+type AdmittedInput = Pick<RouteInput<ChatRequest>, "body" | "bytes" | CallerFields | "note"> & {
+  /** Absent: a chat. */
+  readonly operation?: ChatOperation;
+};
 
 export interface AdmittedChat<Model extends ChatModel> extends Prepared {
   readonly model: Model;

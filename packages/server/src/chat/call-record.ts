@@ -2,7 +2,7 @@
 import type { ChatCompletion, ChatCompletionChunk, ChatUsage } from "../api/chat-answer.ts";
 import type { ChatRequest } from "../api/chat-request.ts";
 import type { AppError } from "../errors.ts";
-import type { CallStart, FinishedChat } from "../finished-call.ts";
+import type { CallStart, ChatOperation, FinishedChat } from "../finished-call.ts";
 import { callerOf, type CallerFields, type NamedCaller } from "../http/caller.ts";
 import type { GuardReport } from "../guardrails/chat-guard.ts";
 import type { RouteInput } from "../http/route.ts";
@@ -15,7 +15,10 @@ import { AnswerRecord } from "./answer-record.ts";
 import type { ChunkObserver } from "./chunks.ts";
 import { UsageRecord } from "./usage-record.ts";
 
-type ChatCallInput = Pick<RouteInput<ChatRequest>, "body" | CallerFields | "note">;
+type ChatCallInput = Pick<RouteInput<ChatRequest>, "body" | CallerFields | "note"> & {
+  /** Absent: a chat. */
+  readonly operation?: ChatOperation;
+};
 
 interface CallContext {
   readonly request: ChatRequest;
@@ -37,6 +40,7 @@ export function refusedChat(input: ChatCallInput, start: CallStart, error: AppEr
   return {
     ...callerOf(input, namedIn(request)),
     kind: "chat",
+    operation: input.operation ?? "chat",
     request,
     model: request.model,
     stream: request.stream === true,
@@ -152,6 +156,7 @@ export class CallRecord implements ChunkObserver {
       // What is sent to the model may lack it, if it is translated.
       ...callerOf(input, { ...namedIn(request), ...namedIn(input.body) }),
       kind: "chat",
+      operation: input.operation ?? "chat",
       request,
       model: request.model,
       stream: request.stream === true,

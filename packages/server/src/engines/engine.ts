@@ -9,6 +9,7 @@ import type { AbortSource } from "../cancellation.ts";
 import type { TargetTimeouts } from "../config/engines/upstream.ts";
 import type { AppError, ErrorCode } from "../errors.ts";
 import type { EmbeddingModel } from "./embedding-model.ts";
+import type { TextCompletionModel } from "./text-completion.ts";
 import type { ChatWire, WireModel } from "./wire.ts";
 
 /** One chat completion call on its way to an engine. */
@@ -70,6 +71,8 @@ export interface ChatModel {
   forwards?(call: ChatCall): boolean;
   /** The other wires that the upstream speaks. */
   readonly wires?: Readonly<Partial<Record<ChatWire, WireModel>>>;
+  /** Absent: the model cannot continue a raw prompt. */
+  readonly completions?: TextCompletionModel;
 }
 
 /** A voice of a speech model. */

@@ -23,6 +23,7 @@ export function finishedChat(members: Partial<FinishedChat> = {}): FinishedChat 
   return {
     ...common,
     kind: "chat",
+    operation: "chat",
     scope: Scope.fromKey(testKey({})),
     startUnixMs: Date.now(),
     request: { model: "m", messages: [{ role: "user", content: "hello" }] },

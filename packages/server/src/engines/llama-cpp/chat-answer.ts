@@ -17,8 +17,8 @@ interface AnswerHead {
   readonly model: string;
 }
 
-export function createAnswerHead(model: string): AnswerHead {
-  return { id: `chatcmpl-${randomUUID().replaceAll("-", "")}`, created: Math.floor(Date.now() / 1000), model };
+export function createAnswerHead(model: string, prefix = "chatcmpl-"): AnswerHead {
+  return { id: `${prefix}${randomUUID().replaceAll("-", "")}`, created: Math.floor(Date.now() / 1000), model };
 }
 
 /** Counts tokens over all choices. */

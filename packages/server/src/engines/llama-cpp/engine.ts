@@ -22,6 +22,7 @@ import {
   type ModelPurpose,
 } from "./protocol.ts";
 import { superviseModel, type SupervisedModel } from "./supervised-model.ts";
+import { createTextModel } from "./text-model.ts";
 import { ensureTrialModel, trialModelId } from "./trial/trial-model.ts";
 
 export interface LlamaCppParts {
@@ -94,6 +95,7 @@ function chatModel(name: string, model: SupervisedModel, contextSize: number): C
     return toGeneration(request, fairnessKey);
   };
   return {
+    completions: createTextModel(name, model, contextSize),
     async complete(call) {
       const generation = generationOf(call);
       return toCompletion(model.generate(generation, call.signal), createAnswerHead(name), generation);

@@ -6,6 +6,8 @@ import type { PromptLimit } from "./prompt-limit.ts";
 /** A chat call with every parameter checked and spelled out. */
 export interface Generation {
   readonly messages: readonly TemplateMessage[];
+  /** Instead of the messages: what the model continues, without its template. */
+  readonly rawPrompt?: string;
   /** Tools that the model may call; empty when it must not. */
   readonly tools: readonly GenerationTool[];
   /** `required`: at least one call; a name: that function. */

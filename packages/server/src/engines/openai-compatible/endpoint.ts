@@ -10,6 +10,8 @@ export interface Endpoint {
   readonly headers: readonly string[];
   /** Path and query of the chat completions of a model. */
   chatPath(model: string): string;
+  /** The same of completions of raw prompts. */
+  completionPath(model: string): string;
   /** The same of speech. */
   speechPath(model: string): string;
   /** The same of transcriptions. */
@@ -38,6 +40,7 @@ export function openAiEndpoint(settings: OpenAiCompatibleSettings): Endpoint {
     origin,
     headers: withOwnHeaders(headers, settings.headers),
     chatPath: () => `${path}/chat/completions`,
+    completionPath: () => `${path}/completions`,
     speechPath: () => `${path}/audio/speech`,
     transcriptionPath: () => `${path}/audio/transcriptions`,
     embeddingPath: () => `${path}/embeddings`,
@@ -66,6 +69,7 @@ export function azureEndpoint(settings: AzureOpenAiSettings): Endpoint {
     origin,
     headers: withOwnHeaders(["api-key", settings.api_key], settings.headers),
     chatPath: (model) => pathOf("chat/completions", model),
+    completionPath: (model) => pathOf("completions", model),
     speechPath: (model) => pathOf("audio/speech", model),
     transcriptionPath: (model) => pathOf("audio/transcriptions", model),
     embeddingPath: (model) => pathOf("embeddings", model),

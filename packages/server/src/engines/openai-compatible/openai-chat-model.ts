@@ -10,6 +10,7 @@ import type { Endpoint } from "./endpoint.ts";
 import type { OutgoingRequest } from "../upstream-http/upstream-request.ts";
 import { spliceJson } from "../upstream-http/json-splice.ts";
 import { isObject } from "../../json-object.ts";
+import { createOpenAiTextModel } from "./openai-text-model.ts";
 import { normalizeCompletion } from "./normalize-completion.ts";
 import { takeUsage } from "./normalize-parts.ts";
 import { bodyChanges, isForwarded, refuseUnsupported } from "./request-body.ts";
@@ -64,6 +65,12 @@ export function createOpenAiChatModel(options: OpenAiChatModelOptions): ChatMode
   return {
     wires: createWires(options, wireModel),
     forwards: isForwarded,
+    completions: createOpenAiTextModel({
+      ...options,
+      model: wireModel,
+      headers: endpoint.headers,
+      pathOf: () => endpoint.completionPath(model),
+    }),
     async complete(call: ChatCall): Promise<ChatCompletion> {
       refuseUnsupported(call, options.unsupportedParameters);
       const read = (answer: unknown): ChatCompletion => readCompletion(answer, call);

@@ -26,7 +26,8 @@ export type ProviderOf = (engine: string) => string;
 
 /** Redacts keys that callers paste into model names, so that they do not reach the project's telemetry. */
 export function toCallRecords(call: FinishedCall, kind: CallKind, providerOf: ProviderOf): CallRecords {
-  const { kind: operation, scope, requestId, error, attempts } = call;
+  const { scope, requestId, error, attempts } = call;
+  const operation = call.kind === "chat" ? call.operation : call.kind;
   const model = redactText(call.model);
   const context = traceContext(call.traceparent, call.tracestate);
   const spanId = newSpanId();

@@ -15,8 +15,14 @@ export function toChatRecords(call: FinishedChat, keepContent: boolean, provider
     ...guardAttributes(call),
     ...(keepContent ? contentAttributes(messages, call.answer) : {}),
   };
-  return toCallRecords(call, { subject: `Chat completion with ${model}`, attributes, keepContent }, providerOf);
+  return toCallRecords(
+    call,
+    { subject: `${subjects[call.operation]} with ${model}`, attributes, keepContent },
+    providerOf,
+  );
 }
+
+const subjects = { chat: "Chat completion", text_completion: "Text completion" } as const;
 
 function requestAttributes(request: ChatRequest): Attributes {
   return {

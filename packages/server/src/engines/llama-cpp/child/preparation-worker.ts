@@ -31,7 +31,7 @@ function prepare({ generation }: ToPreparation): FromPreparation {
     const { fromStart, fromTrigger, ...shape } = createAnswerShape(generation, template.toolFormat);
     const param = generation.format === "text" ? "tools" : "response_format.json_schema.schema";
     const grammars = { fromStart: flat(fromStart, param), fromTrigger: flat(fromTrigger, param) };
-    const prompt = template.render(generation);
+    const prompt = generation.rawPrompt ?? template.render(generation);
     if (prompt.length > limit.characters) throw overlongPrompt(prompt.length, limit);
     return { prompt, shape: { ...shape, ...grammars } };
   } catch (thrown) {
