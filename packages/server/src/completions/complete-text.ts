@@ -84,7 +84,7 @@ class TextCall {
       const { value, modelId } = await model.answer(this.#routedCall, (target) => this.#modelOf(target).complete(call));
       const answer: JsonObject = { ...value, model: modelId };
       const completion = readCompletion(answer, this.#count);
-      if (completion.usage !== undefined) record.onUsage(completion.usage);
+      if (completion.usage !== undefined) record.onUsage(completion.usage, true);
       const checked = guard === undefined ? completion : await guard.completion(completion, this.#input.signal);
       record.onCompletion(checked);
       record.end();
@@ -143,7 +143,7 @@ class TextCall {
   }
 
   get #routedCall(): PreparedCall {
-    return new PreparedCall({ request: this.#record.request, changes: {} }, this.#preparedInput, this.#record.attempts);
+    return new PreparedCall({ request: this.#record.request, changes: {} }, this.#preparedInput, this.#record);
   }
 
   get #preparedInput() {
