@@ -40,12 +40,15 @@ engines:
     );
     const input = Array.from({ length: 250 }, (_, index) => String(index));
     const response = await server.call("/v1/embeddings", { model: "gemini-embedding-001", input });
-    const { data, usage } = (await response.json()) as { data: { embedding: number[] }[]; usage: object };
+    const { data, usage } = (await response.json()) as {
+      data: { embedding: number[] }[];
+      usage: Record<string, unknown>;
+    };
     assert.deepEqual(
       data.map(({ embedding }) => embedding),
       input.map((text) => [Number(text), 0.5]),
     );
-    assert.deepEqual(usage, { prompt_tokens: 500, total_tokens: 500 });
+    assert.deepEqual([usage["prompt_tokens"], usage["total_tokens"]], [500, 500]);
     assert.equal(upstream.exchanges.length, 3);
   });
 
