@@ -101,6 +101,12 @@ telemetry: { ${telemetry} }
     });
   });
 
+  test("need a currency that exists", async () => {
+    await assert.rejects(startServer(configuration("currency: QQQ")), {
+      message: 'telemetry.currency is "QQQ"; expected a code of ISO 4217, such as EUR.',
+    });
+  });
+
   test("are listed with their source, or why there are none", async () => {
     const list = (await (await server.call("/v1/prices")).json()) as PriceList;
     assert.deepEqual([list.currency, list.published], ["USD", { version: "0.1.8", date: "2026-09-23" }]);

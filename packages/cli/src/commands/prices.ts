@@ -22,7 +22,7 @@ With --json: the answer of \`GET /v1/prices\`.`,
   options: { ...connectionOptions },
   examples: [
     ["sounding prices", "All models."],
-    ["sounding prices claude-sonnet-4-5", "Everything about one."],
+    ["sounding prices text-embedding-3-small", "Everything about one."],
   ],
   async run({ values, positionals, json, io }) {
     const client = await openClient(values, io);

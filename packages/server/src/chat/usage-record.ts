@@ -46,10 +46,6 @@ export class UsageRecord {
     this.#context = context;
   }
 
-  get usage(): ChatUsage | undefined {
-    return this.#usage;
-  }
-
   addChunk({ choices }: ChatCompletionChunk): void {
     this.#chunks += 1;
     for (const { delta } of choices) this.#addText(delta);

@@ -1,7 +1,7 @@
 /** What models cost: `telemetry.token_prices`, `telemetry.published_prices` and `telemetry.currency`. */
 import { Type, type Static } from "typebox";
 
-const amount = (description: string) => Type.Optional(Type.Number({ minimum: 0, maximum: 1e6, description }));
+const amount = (description: string) => Type.Optional(Type.Number({ minimum: 0, maximum: 1e9, description }));
 
 const rates = {
   input: amount("Price of one million input tokens."),
@@ -69,6 +69,8 @@ export const tokenPrices = Type.Record(
   Type.Object(
     {
       ...members,
+      input: amount("Price of one million input tokens. Absent: what the model's vendor publishes."),
+      output: amount("Price of one million output tokens. Absent: what the model's vendor publishes."),
       published: Type.Optional(
         Type.String({
           minLength: 1,

@@ -62,8 +62,11 @@ export class Prices {
   readonly #usesPublished: boolean;
   #published: PublishedPrices | undefined;
 
-  /** @throws Error for a configured model without a price */
+  /** @throws Error for a configured model without a price, and for a currency that does not exist */
   static async open({ configured, currency, published, settingsOf }: PricesOptions): Promise<Prices> {
+    if (!Intl.supportedValuesOf("currency").includes(currency)) {
+      throw new Error(`telemetry.currency is ${JSON.stringify(currency)}; expected a code of ISO 4217, such as EUR.`);
+    }
     const available = currency === publishedCurrency;
     const loaded = available && needPublished(configured) ? await loadPublishedPrices() : undefined;
     return new Prices({

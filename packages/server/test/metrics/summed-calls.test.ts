@@ -53,6 +53,7 @@ function spansUntil(hour: number, count: number, seed: number): SpanRow[] {
       sessionId: `s${random(5)}`,
       inputTokens: isCall ? random(1000) : 0,
       outputTokens: isCall ? random(100) : 0,
+      ...(isCall && random(2) === 0 ? { costBillionths: random(2_000_000_000) } : {}),
       attributes: {
         ...(operation === "chat" ? { "gen_ai.response.time_to_first_chunk": String(random(3000) / 1000) } : {}),
         ...(operation === "execute_tool" ? { "gen_ai.tool.name": ["search", "calculator"][random(2)]! } : {}),
@@ -167,6 +168,8 @@ describe("sums of calls equal the spans", () => {
     "sum by (model_key) (increase(inference_time_to_first_token_seconds_sum[15m]))",
     "sum by (model_key) (increase(inference_time_to_first_token_seconds_count[15m]))",
     "sum by (model_key, agent_class, token_type) (increase(token_usage_total[15m]))",
+    "sum by (model_key) (increase(inference_cost_total[15m]))",
+    "sum by (model_key, token_type) (increase(unpriced_token_usage_total[15m]))",
     'sum by (status) (increase(agent_tasks_total{agent_name!=""}[15m]))',
     "sum by (agent_name, le) (increase(agent_duration_seconds_bucket[1h]))",
     "sum by (agent_name, tool_name, status) (increase(agent_tool_calls_total[15m]))",

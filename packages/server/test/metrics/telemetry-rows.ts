@@ -30,6 +30,8 @@ export interface SpanRow {
   readonly agentClass?: string;
   readonly sessionId?: string;
   readonly inputTokens?: number;
+  /** Undefined: not known. */
+  readonly costBillionths?: number;
   readonly outputTokens?: number;
   readonly errorType?: string;
   readonly attributes?: Readonly<Record<string, string>>;
@@ -79,6 +81,8 @@ export async function appendSpans(
     columns.session_id.text(row.sessionId ?? "");
     columns.input_tokens.unsigned(row.inputTokens ?? 0);
     columns.output_tokens.unsigned(row.outputTokens ?? 0);
+    columns.priced.unsigned(row.costBillionths === undefined ? 0 : 1);
+    columns.cost_billionths.unsigned(row.costBillionths ?? 0);
     columns.error_type.text(row.errorType ?? "");
     columns.status_code.unsigned(row.errorType === undefined ? 0 : 2);
     columns.served.unsigned(row.served === true ? 1 : 0);

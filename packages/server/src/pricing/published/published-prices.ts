@@ -2,7 +2,7 @@
 import type { DatedPrice } from "../model-price.ts";
 import { compileMatch, createVendorFinders, type VendorFinder } from "./matching.ts";
 import { datedPrices } from "./read-price.ts";
-import type { PublishedTable, PublishedVendor } from "./table.ts";
+import type { PublishedModel, PublishedTable, PublishedVendor } from "./table.ts";
 
 export interface PublishedPrice {
   /** The vendor and its name of the model: `anthropic/claude-sonnet-4-5`. */
@@ -58,6 +58,7 @@ export class PublishedPrices {
   readonly #addresses: readonly (readonly [pattern: RegExp, vendor: string])[];
   readonly #names: readonly (readonly [test: (name: string) => boolean, vendor: string])[];
   readonly #modelNames: readonly (readonly [test: (name: string) => boolean, vendor: string])[];
+  readonly #prices = new WeakMap<PublishedModel, readonly DatedPrice[]>();
   readonly #remembered = new Map<string, PublishedPrice | null>();
   /** Comparing an address with every vendor's costs more than all else that a call's price needs. */
   readonly #engines = new WeakMap<VendorSettings, string | null>();
@@ -128,8 +129,12 @@ export class PublishedPrices {
   #at(vendor: string, name: string): PublishedPrice | undefined {
     const model = this.#finders.get(vendor)?.find(name);
     if (model === undefined) return undefined;
-    const maker = this.#vendors.find(({ models }) => models.includes(model))?.id ?? vendor;
-    return { name: `${vendor}/${model.id}`, prices: datedPrices(model, maker) };
+    let prices = this.#prices.get(model);
+    if (prices === undefined) {
+      const maker = this.#vendors.find(({ models }) => models.includes(model))?.id ?? vendor;
+      this.#prices.set(model, (prices = datedPrices(model, maker)));
+    }
+    return { name: `${vendor}/${model.id}`, prices };
   }
 
   #remember(key: string, find: () => PublishedPrice | undefined): PublishedPrice | undefined {
