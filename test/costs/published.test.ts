@@ -138,6 +138,28 @@ telemetry: { ${telemetry} }
     assert.equal(missing.status, 404);
   });
 
+  test("are shown only of models that the organization may call", async () => {
+    const operator = async (path: string, body: object): Promise<Record<string, string>> => {
+      const headers = { authorization: `Bearer ${server.operatorKey}` };
+      const response = await server.call(`/admin/v1${path}`, body, headers);
+      assert.ok(response.ok, await response.clone().text());
+      return (await response.json()) as Record<string, string>;
+    };
+    const { id } = await operator("/organizations", { name: "small", allowed_models: ["ours"] });
+    const key = await operator("/keys", { organization_id: id, name: "k" });
+    const headers = { authorization: `Bearer ${key["secret"]}` };
+    const list = (await (await server.call("/v1/prices", undefined, headers)).json()) as PriceList;
+    assert.deepEqual(
+      list.data.map(({ model }) => model),
+      ["ours"],
+    );
+    for (const model of ["gpt-4o", "claude/claude-sonnet-4-5", "best", "nothing"]) {
+      const refused = await server.call(`/v1/prices?model=${encodeURIComponent(model)}`, undefined, headers);
+      assert.equal(refused.status, 403, model);
+    }
+    assert.equal((await fetch(`${server.url}/v1/prices`)).status, 401);
+  });
+
   test("are shown by `sounding prices`", async () => {
     const env = { SOUNDING_BASE_URL: server.url, SOUNDING_API_KEY: server.key };
     const all = await runSounding(["prices"], { env });
