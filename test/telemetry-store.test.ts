@@ -1,10 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { startServer } from "./support/running-server.ts";
+import { childProcesses } from "./support/child-processes.ts";
+import { startServer, untilTelemetryReady, type RunningServer } from "./support/running-server.ts";
 
 interface Readiness {
   readonly status: string;
   readonly checks: Record<string, string>;
+}
+
+/** Waits until `/readyz` reports one. */
+async function storeProblem(server: RunningServer): Promise<string> {
+  for (;;) {
+    const { status, checks } = (await (await server.call("/readyz")).json()) as Readiness;
+    if (status === "degraded") return checks["telemetry_store"]!;
+  }
 }
 
 test("/readyz reports when the telemetry store is ready; calls are served before that", async () => {
@@ -18,6 +27,32 @@ test("/readyz reports when the telemetry store is ready; calls are served before
     assert.equal(checks["telemetry_store"], "The telemetry store is starting.");
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
+});
+
+test("/readyz says at once that the telemetry store does not answer; it is replaced, and the query that waits for it is answered", async () => {
+  await using server = await startServer("telemetry: { query_timeout_ms: 120000 }", { telemetry: true });
+  await untilTelemetryReady(server);
+  const [engine] = childProcesses(/embedded/);
+  process.kill(engine!, "SIGSTOP");
+  const query = server.call("/observability/logs", { limit: 1 });
+  assert.equal(await storeProblem(server), "The embedded telemetry store does not answer.");
+  assert.equal((await query).status, 200);
+  assert.notDeepEqual(childProcesses(/embedded/), [engine]);
+});
+
+test("queries that run while the telemetry store's process ends are answered by the next one", async () => {
+  await using server = await startServer("telemetry: { query_timeout_ms: 120000 }", { telemetry: true });
+  await untilTelemetryReady(server);
+  const [engine] = childProcesses(/embedded/);
+  process.kill(engine!, "SIGSTOP");
+  const queries = Array.from({ length: 10 }, () => server.call("/observability/logs", { limit: 1 }));
+  // Answered when all of them wait for the store.
+  await storeProblem(server);
+  process.kill(engine!, "SIGKILL");
+  assert.deepEqual(
+    (await Promise.all(queries)).map(({ status }) => status),
+    queries.map(() => 200),
+  );
 });
 
 test("/metrics counts the rows of telemetry that were written", async () => {

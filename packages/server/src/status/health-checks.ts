@@ -34,7 +34,7 @@ export function createHealthChecks({
       control_database_writes: await checkWrites(),
       data_disk: await checkDisk(disk),
       ...(sharedLimits === undefined ? {} : { shared_limits: sharedLimits() }),
-      ...(disabled === true ? {} : checkStore(store)),
+      ...(disabled === true ? {} : await checkStore(store)),
     }),
     disabled: disabled === true ? { telemetry_store: reason } : {},
   };
@@ -55,7 +55,7 @@ async function checkDisk(disk: DiskSpace): Promise<string | undefined> {
 }
 
 /** Why telemetry is unavailable, and which of it is damaged. */
-function checkStore(store: Store): Record<string, string | undefined> {
-  const { ready, reason, damage } = store.state();
+async function checkStore(store: Store): Promise<Record<string, string | undefined>> {
+  const { ready, reason, damage } = await store.check();
   return { telemetry_store: ready ? undefined : (reason ?? "unavailable"), telemetry_data: damage };
 }

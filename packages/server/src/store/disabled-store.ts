@@ -2,6 +2,12 @@
 import { AppError } from "../errors.ts";
 import type { Store } from "./store.ts";
 
+const state = {
+  ready: false,
+  disabled: true,
+  reason: "Telemetry is switched off (telemetry.enabled is false).",
+} as const;
+
 /** Refuses rows and queries with an error that says so. */
 export function createDisabledStore(): Store {
   const refuse = (): never => {
@@ -15,7 +21,8 @@ export function createDisabledStore(): Store {
     get eraser() {
       return refuse();
     },
-    state: () => ({ ready: false, disabled: true, reason: "Telemetry is switched off (telemetry.enabled is false)." }),
+    state: () => state,
+    check: async () => state,
     queuedBytes: () => 0,
     journalBytes: () => 0,
     waitingReads: () => 0,

@@ -207,6 +207,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     // A remote server has its own administrator, users and workloads.
     settingsFor: engine === undefined ? undefined : priorityReadSettings,
     queryTimeoutMs: settings.query_timeout_ms,
+    whenReplaced: engine === undefined ? undefined : (signal: AbortSignal) => readiness.whenAnswering(signal),
     caches: new RowCaches(cacheBytes),
     // Other servers may write to the same remote store, and other processes to the embedded one.
     descriptionVersions: engine === undefined || sharing !== undefined ? undefined : descriptionVersions,
@@ -250,6 +251,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       await removeRows(connection, { layout, scope, removal });
     },
     state: () => readiness.state(),
+    check: () => readiness.check(),
     queuedBytes: () => writer.queuedBytes,
     journalBytes: () => journal.bytes,
     waitingReads: () => reads.waiting,

@@ -56,6 +56,42 @@ test("an engine that misses three checks in a row is restarted; a single miss is
   await readiness.close();
 });
 
+test("who asks learns at once that the engine has no memory or does not answer, and the engine is checked", async () => {
+  const script = scriptedConnection();
+  let failure: StoreError | undefined;
+  script.connection.ping = async (signal) => {
+    script.pings += 1;
+    if (failure !== undefined) throw failure;
+    if (!script.answers)
+      await new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+  };
+  const readiness = new Readiness({ logger: silentLogger });
+  const restarted = Promise.withResolvers<void>();
+  readiness.watch({
+    connection: script.connection,
+    layout: { cluster: undefined },
+    engine: { restart: () => restarted.resolve() },
+  });
+  readiness.reachable();
+  await readiness.whenReady(AbortSignal.timeout(10_000));
+  assert.deepEqual(await readiness.check(), { ready: true });
+  // Questions within half a second share one ping.
+  const { pings } = script;
+  await Promise.all(Array.from({ length: 100 }, () => readiness.check()));
+  assert.ok(script.pings <= pings + 1);
+  failure = new StoreError("memory", { code: 241 });
+  let state = await readiness.check();
+  while (state.ready) state = await readiness.check();
+  assert.match(state.reason!, /memory|cannot be reached/);
+  failure = undefined;
+  while (!state.ready) state = await readiness.check();
+  script.answers = false;
+  while (state.ready) state = await readiness.check();
+  assert.equal(state.reason, "The embedded telemetry store does not answer.");
+  await restarted.promise;
+  await readiness.close();
+});
+
 test("writers wait for a store that may recover, and fail immediately if it cannot", async () => {
   const readiness = new Readiness({ logger: silentLogger });
   readiness.requireHope(60_000);

@@ -2,7 +2,7 @@
  * Monitors whether the store is ready: reachable, and migrated to this version's schema. Checks every few seconds, and
  * restarts an embedded engine that no longer responds.
  */
-import { abortable } from "../abort.ts";
+import { abortable, sleep } from "../abort.ts";
 import { AppError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import type { Connection } from "./connection.ts";
@@ -17,18 +17,33 @@ export interface WatchedStore {
   readonly engine: { restart(): void } | undefined;
 }
 
-const lookMs = 5000;
+/** The embedded engine is on the same machine, and its pings wait for no statement. */
+const pace = {
+  embedded: { lookMs: 2000, pingTimeoutMs: 3000 },
+  remote: { lookMs: 5000, pingTimeoutMs: 10_000 },
+};
+const damageCheckTimeoutMs = 10_000;
 /** Looking for damage costs more than a ping. */
-const looksPerDamageCheck = 6;
-const pingTimeoutMs = 10_000;
+const looksPerDamageCheck = 15;
 const migrationTimeoutMs = 60_000;
 /** An engine that has not responded for this long is considered hung. */
 const pingsUntilRestart = 3;
 const retryMs = 1000;
+/** Who asks for the state must not wait longer. */
+const checkTimeoutMs = 1400;
+/** Frequent questions, which need no key, must not cause frequent pings. */
+const freshMs = 500;
+const answersAgainMs = 100;
+/** https://github.com/ClickHouse/ClickHouse/blob/master/src/Common/ErrorCodes.cpp: MEMORY_LIMIT_EXCEEDED */
+const memoryLimitExceeded = 241;
 
 /** Counts parts that the engine detached as broken (not those detached by an operator), and errors of corrupt data since its start. */
 const countDamage = `SELECT (SELECT count() FROM system.detached_parts WHERE reason != ''),
   (SELECT sum(value) FROM system.errors WHERE code IN (${[...damagedCodes].join(", ")})) FORMAT TSV`;
+
+function paceOf({ engine }: WatchedStore): (typeof pace)["remote"] {
+  return engine === undefined ? pace.remote : pace.embedded;
+}
 
 export class Readiness {
   readonly #logger: Logger;
@@ -45,6 +60,8 @@ export class Readiness {
   #damagedReads = 0;
   #looksUntilDamageCheck = 0;
   #watching: Promise<void> | undefined;
+  #store: WatchedStore | undefined;
+  #check: { readonly problem: Promise<string | undefined>; readonly atMs: number } | undefined;
 
   constructor({ logger }: { logger: Logger }) {
     this.#logger = logger;
@@ -64,6 +81,7 @@ export class Readiness {
   }
 
   watch(store: WatchedStore): void {
+    this.#store = store;
     this.#watching = this.#run(store);
   }
 
@@ -71,6 +89,47 @@ export class Readiness {
     const damage = this.#damage();
     const state = this.#isReady ? { ready: true } : { ready: false, reason: this.#reason };
     return damage === undefined ? state : { ...state, damage };
+  }
+
+  /** The state, after asking an embedded engine whether it answers now. */
+  async check(): Promise<StoreState> {
+    const store = this.#store;
+    if (!this.#isReady || store?.engine === undefined) return this.state();
+    if (this.#check === undefined || performance.now() - this.#check.atMs >= freshMs)
+      this.#check = { problem: this.#problemOf(store), atMs: performance.now() };
+    const reason = await this.#check.problem;
+    const state = this.state();
+    return reason === undefined || !state.ready ? state : { ...state, ready: false, reason };
+  }
+
+  async #problemOf({ connection }: WatchedStore): Promise<string | undefined> {
+    try {
+      await connection.ping(AbortSignal.any([AbortSignal.timeout(checkTimeoutMs), this.#closing.signal]));
+      return undefined;
+    } catch (error) {
+      // Looks at once, and restarts the engine if it stays like this.
+      this.#wake();
+      if (error instanceof StoreError && error.code === memoryLimitExceeded)
+        return "The embedded telemetry store has no memory left.";
+      return "The embedded telemetry store does not answer.";
+    }
+  }
+
+  /** Resolves once the store is ready and answers. Rejects with the signal's reason. */
+  async whenAnswering(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      await this.whenReady(signal);
+      const ping = this.#store!.connection.ping(AbortSignal.any([AbortSignal.timeout(checkTimeoutMs), signal]));
+      if (
+        await ping.then(
+          () => true,
+          () => false,
+        )
+      )
+        return;
+      await sleep(answersAgainMs, signal);
+      signal.throwIfAborted();
+    }
   }
 
   /** Resolves once the store is ready; rejects with the signal's reason. */
@@ -115,7 +174,7 @@ export class Readiness {
           store.engine.restart();
         }
       }
-      if (!signal.aborted) await this.#rest(this.#isReady ? lookMs : retryMs);
+      if (!signal.aborted) await this.#rest(this.#isReady && silent === 0 ? paceOf(store).lookMs : retryMs);
     }
   }
 
@@ -129,9 +188,10 @@ export class Readiness {
   }
 
   /** @throws StoreError, or Error if the schema cannot be migrated to this version */
-  async #look({ connection, layout, engine }: WatchedStore): Promise<void> {
+  async #look(store: WatchedStore): Promise<void> {
+    const { connection, layout, engine } = store;
     const within = (ms: number): AbortSignal => AbortSignal.any([AbortSignal.timeout(ms), this.#closing.signal]);
-    await connection.ping(within(pingTimeoutMs));
+    await connection.ping(within(paceOf(store).pingTimeoutMs));
     if (!this.#isReady) {
       await migrate(connection.pinned(), layout, within(migrationTimeoutMs));
       this.#isReady = true;
@@ -142,7 +202,7 @@ export class Readiness {
     }
     if (engine === undefined || this.#looksUntilDamageCheck-- > 0) return;
     this.#looksUntilDamageCheck = looksPerDamageCheck - 1;
-    await this.#watchDamage(connection, within(pingTimeoutMs));
+    await this.#watchDamage(connection, within(damageCheckTimeoutMs));
   }
 
   /**

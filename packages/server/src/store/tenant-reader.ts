@@ -30,6 +30,8 @@ export interface ReaderOptions {
   readonly descriptionVersions: DescriptionVersions | undefined;
   readonly reads: ReadLimiter;
   readonly usesRollups: boolean;
+  /** Resolves once an embedded store that ended answers again. Absent: a remote store, whose connection asks other addresses. */
+  readonly whenReplaced?: ((signal: AbortSignal) => Promise<void>) | undefined;
   /** Resolves when statements see every row of the organization that is acknowledged now; undefined if they do. */
   readonly whenVisible: (organizationId: string) => Promise<void> | undefined;
 }
@@ -177,6 +179,16 @@ export function createTenantReader(options: ReaderOptions, scope: Scope): Tenant
     return visible;
   };
 
+  /** Whether the store ended during a statement and a new one answers, so that the statement can be repeated. */
+  const isReplaced = async (error: unknown, signal: AbortSignal): Promise<boolean> => {
+    if (options.whenReplaced === undefined || signal.aborted) return false;
+    if (!(error instanceof StoreError) || error.code !== undefined || error.outlook !== "transient") return false;
+    return options.whenReplaced(signal).then(
+      () => true,
+      () => false,
+    );
+  };
+
   const open = (statement: Statement, query: QueryOptions, format: Settings): AsyncIterable<Uint8Array> => {
     const { text, parameters } = statement.render();
     if (!parameters.has(organizationParameterName)) {
@@ -199,11 +211,19 @@ export function createTenantReader(options: ReaderOptions, scope: Scope): Tenant
       ...overflowModes,
       [organizationFilterSetting]: filters,
     };
-    const begin = (priority: number): Promise<AsyncIterable<Uint8Array>> => {
+    const read = (priority: number): Promise<AsyncIterable<Uint8Array>> => {
       // Includes the time in the queue.
       const leftSeconds = Math.max(1, Math.ceil((deadlineMs - performance.now()) / 1000));
       const timed = { ...settings, ...options.settingsFor?.(priority), max_execution_time: leftSeconds };
       return options.connection.read({ text, parameters, settings: timed, signal });
+    };
+    const begin = async (priority: number): Promise<AsyncIterable<Uint8Array>> => {
+      try {
+        return await read(priority);
+      } catch (error) {
+        if (!(await isReplaced(error, signal))) throw error;
+        return await read(priority);
+      }
     };
     const rows = options.reads.read({ organizationId: group, signal, begin });
     const visible = whenVisible();
