@@ -15,28 +15,44 @@ import { fileURLToPath } from "node:url";
 import type { AppError } from "../../src/errors.ts";
 import { silentLogger, type Logger } from "../../src/logger.ts";
 import { findFaults, sendLoad } from "./load.ts";
-import { countSpans, numberedSpans, openTestStore, spanBatch, temporaryDirectory } from "./test-store.ts";
+import { countSpans, numberedSpans, openTestStore, spanBatch, temporaryDirectory, untilStored } from "./test-store.ts";
 import { onlyAsRoot } from "../../../../test/support/needs.ts";
 
 const kills = Number(process.env["SOUNDING_TEST_KILLS"] ?? 3);
 const pauseMs = Number(process.env["SOUNDING_TEST_PAUSE_MS"] ?? 1500);
 
+/** Starts of the engine that fail one after the other until the test does. */
+const mostFailedStarts = 3;
+
 /** Collects the process IDs of the engine, newest last. */
 function watchEngine(): { logger: Logger; pids: number[]; untilStarts(count: number): Promise<void> } {
   const pids: number[] = [];
   let onStart: () => void = () => {};
+  let failedStarts = 0;
+  let failure: unknown;
   return {
     pids,
     logger: {
       ...silentLogger,
+      error({ error }, message) {
+        if (!/cannot be started|telemetry is off/.test(message)) return;
+        failedStarts += 1;
+        if (failedStarts < mostFailedStarts) return;
+        failure = error;
+        onStart();
+      },
       info(fields) {
         if (typeof fields["pid"] !== "number") return;
         pids.push(fields["pid"]);
+        failedStarts = 0;
         onStart();
       },
     },
     async untilStarts(count) {
-      while (pids.length < count) await new Promise<void>((resolve) => (onStart = resolve));
+      while (pids.length < count) {
+        if (failure !== undefined) throw new Error("The engine cannot be started.", { cause: failure });
+        await new Promise<void>((resolve) => (onStart = resolve));
+      }
     },
   };
 }
@@ -56,6 +72,14 @@ function createLedger(): { acknowledged: string[]; add(batch: string): void; unt
       while (acknowledged.length < goal) await new Promise<void>((resolve) => (onMore = resolve));
     },
   };
+}
+
+/** A wait that ends with the load's error if that fails. */
+async function during<Result>(load: Promise<unknown>, wait: Promise<Result>): Promise<Result> {
+  const ended = load.then(() => {
+    throw new Error("The load has ended.");
+  });
+  return Promise.race([wait, ended]);
 }
 
 /** As after a power cut in the middle of a write: behind what was flushed, the files end with anything. */
@@ -80,11 +104,11 @@ describe("nothing acknowledged is lost or duplicated", () => {
       onAcknowledged: ledger.add,
     });
     for (let kill = 0; kill < kills; kill += 1) {
-      await ledger.untilMore(10 + Math.floor(Math.random() * 30));
+      await during(load, ledger.untilMore(10 + Math.floor(Math.random() * 30)));
       process.kill(engine.pids.at(-1)!, "SIGKILL");
-      await engine.untilStarts(kill + 2);
+      await during(load, engine.untilStarts(kill + 2));
     }
-    await ledger.untilMore(10);
+    await during(load, ledger.untilMore(10));
     end.abort();
     await load;
     assert.deepEqual(findFaults(ledger.acknowledged, await countSpans(opened.store, "org_kill")), []);
@@ -165,14 +189,15 @@ describe("nothing acknowledged is lost or duplicated", () => {
         onRefused: (error) => refusals.push(error),
       }),
     );
-    await ledger.untilMore(20);
+    const load = Promise.all(loads);
+    await during(load, ledger.untilMore(20));
     const pid = engine.pids.at(-1)!;
     process.kill(pid, "SIGSTOP");
     await sleep(pauseMs);
     process.kill(pid, "SIGCONT");
-    await ledger.untilMore(20);
+    await during(load, ledger.untilMore(20));
     end.abort();
-    await Promise.all(loads);
+    await load;
     const codes = new Set(refusals.map(({ code }) => code));
     assert.ok(codes.has("rate_limited"), "an organization above its share is told so");
     assert.ok(codes.has("overloaded"), "senders are told that the store is slow");
@@ -201,6 +226,8 @@ describe("nothing acknowledged is lost or duplicated", () => {
           acknowledged.push(name);
         };
         await append("before");
+        // Rows in the journal could not be inserted while the disk is full.
+        await untilStored(store);
         // Fills the remaining space.
         await writeFile(join(disk, "filler"), Buffer.alloc(200_000_000)).catch(() => {});
         await assert.rejects(append("during"), (error: AppError) => error.code === "overloaded");

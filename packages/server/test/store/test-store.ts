@@ -39,14 +39,44 @@ export async function temporaryDirectory(): Promise<string> {
   return mkdtemp(join(tmpdir(), "sounding-store-"));
 }
 
+/** What each store's log says that keeps its journal from being inserted. */
+const problems = new WeakMap<Store, () => string | undefined>();
+/** A store that is merely slow or restarting fails less often. */
+const triesUntilProblem = 8;
+
+function watchLog(logger: Logger): { readonly logger: Logger; problem(): string | undefined } {
+  let problem: string | undefined;
+  const note = (fields: Record<string, unknown>, message: string): void => {
+    const { error, tries } = fields;
+    const isLasting = /telemetry is off|refuses rows|segment of the journal could not be/.test(message);
+    if (!isLasting && !(typeof tries === "number" && tries >= triesUntilProblem)) return;
+    problem ??= `${message}: ${error instanceof Error ? error.message : JSON.stringify(fields)}`;
+  };
+  return {
+    problem: () => problem,
+    logger: {
+      ...logger,
+      warn(fields, message) {
+        note(fields, message);
+        logger.warn(fields, message);
+      },
+      error(fields, message) {
+        note(fields, message);
+        logger.error(fields, message);
+      },
+    },
+  };
+}
+
 /** Resolves when the store is ready. @throws Error with the state's reason if it is not ready in time */
 export async function openTestStore(options: TestStoreOptions = {}): Promise<TestStore> {
   const directory = options.directory ?? (await temporaryDirectory());
   if (options.directory === undefined) await copyInitializedStore(directory);
+  const { logger, problem } = watchLog(options.logger ?? silentLogger);
   const store = await openStore({
     settings: { ...testSettings, ...options.settings },
     dataDirectory: directory,
-    logger: options.logger ?? silentLogger,
+    logger,
     runJob(_name, run) {
       const closing = new AbortController();
       const running = run(closing.signal);
@@ -58,6 +88,7 @@ export async function openTestStore(options: TestStoreOptions = {}): Promise<Tes
       };
     },
   });
+  problems.set(store, problem);
   const opened: TestStore = {
     store,
     directory,
@@ -114,9 +145,13 @@ export function numberedSpans(name: string, count: number): TestSpan[] {
   return Array.from({ length: count }, (_, index) => ({ traceId: name, spanId: `${name}-${index}` }));
 }
 
-/** Resolves when the store has every acknowledged row. */
+/** Resolves when the store has every acknowledged row. @throws Error with what the log says if the store will not take them */
 export async function untilStored(store: Store): Promise<void> {
-  while (store.journalBytes() > 0) await sleep(10);
+  while (store.journalBytes() > 0) {
+    const problem = problems.get(store)?.();
+    if (problem !== undefined) throw new Error(`The store takes no rows. ${problem}`);
+    await sleep(10);
+  }
 }
 
 /** How often each of an organization's spans is in the answers, by its ID. */
