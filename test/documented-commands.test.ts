@@ -34,6 +34,7 @@ const notRun: Readonly<Record<string, string>> = {
   "sounding models available\nsounding models pull": "downloads",
   "sounding models pull": "downloads; packages/server/test/files/pull.test.ts has a server",
   "npx sounding models pull": "downloads",
+  "sounding models add": "needs files; packages/server/test/files/packages.test.ts has some",
   "npm pkg delete": "changes this repository",
   "apt-get install": "changes the machine",
   "export LOKI_ADDR": "logcli has no package that tests could install",

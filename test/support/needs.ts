@@ -100,6 +100,7 @@ const software = {
   nginx: program("nginx", "nginx", "nginx"),
   openssl: program("openssl", "openssl", "openssl"),
   "opus-tools": program("opusinfo", "opus-tools", "opus-tools"),
+  pip: program("pip", "python3-pip"),
   pocketsphinx: {
     debian: ["libpocketsphinx3", "pocketsphinx-en-us"],
     isThere() {

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
 import { trialModelBytes } from "../../server/src/engines/llama-cpp/trial/trial-model.ts";
+import { wheelOf } from "../../server/test/files/package-registry.ts";
 import { startServer } from "../../../test/support/running-server.ts";
 import { runSounding } from "./run-sounding.ts";
 import { beforeTests } from "../../../test/support/hooks.ts";
@@ -129,6 +130,28 @@ describe("sounding models", () => {
     const unknown = await runSounding(["models", "pull", "whisper-bass"], { env: short });
     assert.equal(unknown.code, 5);
     assert.match(unknown.stderr, /did you mean whisper-base\?/);
+  });
+
+  test("adds files of the machine, and shows the license of a package", async () => {
+    const path = join(folder, "added.gguf");
+    await writeFile(path, trialModelBytes());
+    const added = await runSounding(["models", "add", path], { env });
+    assert.equal(added.code, 0, added.stderr);
+    assert.match(added.stdout, /^added\.gguf has been added: \d+\.\d MiB, SHA-256 [0-9a-f]{64}\n$/);
+    assert.match(added.stderr, /A running server offers it as added\. Try: sounding chat --model added 'Hello!'/);
+    const again = await runSounding(["models", "add", path, "--json"], { env });
+    const [file] = JSON.parse(again.stdout) as Record<string, unknown>[];
+    assert.deepEqual([file?.["name"], file?.["already_there"], "license" in file!], ["added.gguf", true, false]);
+    await runSounding(["models", "remove", "added"], { env });
+
+    const wheel = wheelOf({ name: "acme-chat", files: { "acme_chat/chat.gguf": trialModelBytes() } });
+    await writeFile(join(folder, wheel.file), wheel.bytes);
+    const unpacked = await runSounding(["models", "add", join(folder, wheel.file)], { env });
+    assert.match(unpacked.stdout, /^acme-chat has been added: .*\nLicense, as the package declares it: unknown\n$/);
+    assert.match(unpacked.stderr, /offers it as chat\. Try: sounding chat --model chat 'Hello!'/);
+    const absent = await runSounding(["models", "add", join(folder, "none.gguf")], { env });
+    assert.equal(absent.code, 5);
+    await runSounding(["models", "remove", "acme-chat/chat.gguf"], { env });
   });
 
   test("names the cause of a network failure", async () => {

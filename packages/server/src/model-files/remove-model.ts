@@ -3,11 +3,13 @@ import { readdir, rm, rmdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { AppError } from "../errors.ts";
 import { removeParts } from "./download.ts";
+import { isWeightsFile } from "./kept-files.ts";
 import { isSafePath } from "./member-names.ts";
 import { partsOf } from "./model-source.ts";
 import { piperConfigName, piperTokensName } from "./piper-voice.ts";
 import { modelsDirectoryOf, pathOf } from "./pull-options.ts";
 import { isModelFolder } from "./stored-models.ts";
+import { originFile } from "./unpack-archive.ts";
 
 /**
  * Removes a model's folder or file, all its parts if it is split, and remains of unfinished pulls.
@@ -42,7 +44,7 @@ function filesOf(name: string): string[] {
 
 /** @returns whether there was a model */
 async function removeWhole(path: string): Promise<boolean> {
-  if (await isModelFolder(path)) {
+  if ((await isModelFolder(path)) || (await wasUnpacked(path))) {
     await rm(path, { recursive: true });
     return true;
   }
@@ -54,10 +56,18 @@ async function removeWhole(path: string): Promise<boolean> {
   return isFile;
 }
 
+/** Whether the folder was made of an archive, a package or another folder. */
+async function wasUnpacked(folder: string): Promise<boolean> {
+  const names: readonly string[] = await readdir(folder).catch(() => []);
+  return names.includes(originFile);
+}
+
+/** Folders without files, and what was unpacked without weights. */
 async function removeEmptyFolders(folder: string, upTo: string): Promise<void> {
   if (folder === upTo) return;
-  const empty = (await readdir(folder)).length === 0;
-  if (!empty) return;
-  await rmdir(folder);
+  const names = await readdir(folder, { recursive: true });
+  if (names.length === 0) await rmdir(folder);
+  else if ((await wasUnpacked(folder)) && !names.some((name) => isWeightsFile(name)))
+    await rm(folder, { recursive: true });
   await removeEmptyFolders(dirname(folder), upTo);
 }

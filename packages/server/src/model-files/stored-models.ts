@@ -112,7 +112,8 @@ async function readFolder(folder: string, reading: Reading): Promise<void> {
       const name = (archive ?? single)!;
       models.push(unusable({ ...file, path: join(folder, name) }, await pullProblem(folder, name)));
     } else if (!file.name.startsWith(".") && unsupported.test(file.name)) {
-      models.push(unusable(file, "its format is not supported; use a GGUF file or a folder with a sherpa-onnx model"));
+      const format = isCTranslate2(names) ? "its format (CTranslate2)" : "its format";
+      models.push(unusable(file, `${format} is not supported; use a GGUF file or a folder with a sherpa-onnx model`));
     } else if (network.test(file.name)) {
       models.push(unusable(file, singleNetwork(file.name)));
     }
@@ -148,6 +149,14 @@ async function entriesOf(folder: string): Promise<Entry[] | undefined> {
     entries.push({ name, path, isFolder: found.isDirectory(), sizeBytes, modifiedUnixMs });
   }
   return entries;
+}
+
+/** Such as Whisper for faster-whisper. */
+function isCTranslate2(names: readonly string[]): boolean {
+  return (
+    ["model.bin", "config.json"].every((name) => names.includes(name)) &&
+    names.some((name) => /^vocabulary\.(?:txt|json)$/.test(name))
+  );
 }
 
 function singleNetwork(name: string): string {

@@ -8,42 +8,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test, type TestContext } from "node:test";
 import { gzipSync } from "node:zlib";
-import { Header } from "tar";
 import { removeModel } from "../../src/model-files/remove-model.ts";
 import { parseModelSource, partsOf, type FileSource } from "../../src/model-files/model-source.ts";
 import { pullModel } from "../../src/model-files/pull-model.ts";
 import { pathOf, type PullOptions } from "../../src/model-files/pull-options.ts";
-import { mostEntries, mostUnpackedBytes } from "../../src/model-files/unpack-archive.ts";
+import { mostEntries, mostUnpackedBytes } from "../../src/model-files/archive-guard.ts";
+import { tarOf } from "./tar-file.ts";
 import { trialModelBytes } from "../../src/engines/llama-cpp/trial/trial-model.ts";
 import { startFolderServer } from "./folder-server.ts";
 import { beforeEachTest } from "../../../../test/support/hooks.ts";
-
-interface Member {
-  readonly path: string;
-  readonly content?: string;
-  readonly mode?: number;
-  readonly type?: "File" | "Directory" | "SymbolicLink" | "Link" | "BlockDevice" | "FIFO";
-  readonly linkpath?: string;
-  /** The header's claim, instead of the content's length. */
-  readonly size?: number;
-}
-
-function tarOf(members: readonly Member[]): Buffer {
-  const blocks = members.flatMap(({ path, content = "", mode = 0o644, type = "File", linkpath, size }) => {
-    const header = Buffer.alloc(512);
-    const bytes = Buffer.from(content);
-    new Header({
-      path,
-      mode,
-      type,
-      size: size ?? bytes.length,
-      mtime: new Date(0),
-      ...(linkpath ? { linkpath } : {}),
-    }).encode(header);
-    return [header, bytes, Buffer.alloc((512 - (bytes.length % 512)) % 512)];
-  });
-  return Buffer.concat([...blocks, Buffer.alloc(1024)]);
-}
 
 describe("pulling from a hostile source", () => {
   let folder: string;
