@@ -9,10 +9,8 @@ import { toOpenApi } from "./api/openapi.ts";
 import { priceRoutes } from "./catalog/price-routes.ts";
 import { catalogRoutes } from "./catalog/routes.ts";
 import type { ChatParts } from "./chat/admit-chat.ts";
+import { chatApiRoutes } from "./chat-api-routes.ts";
 import { createAudioRoutes } from "./audio-routes.ts";
-import { createChat } from "./chat/complete.ts";
-import { chatRoutes } from "./chat/routes.ts";
-import { completionRoutes } from "./completions/routes.ts";
 import { createWebConsole } from "./console/console-routes.ts";
 import { createDeletions } from "./deletions/deletions.ts";
 import { createHealthChecks } from "./status/health-checks.ts";
@@ -41,7 +39,6 @@ import { prometheusRoutes } from "./query/prometheus-api/prometheus-routes.ts";
 import { tempoRoutes } from "./query/tempo-api/tempo-routes.ts";
 import { traceRoutes } from "./query/traces/routes.ts";
 import { createTracePresets } from "./query/traces/trace-presets.ts";
-import { messageRoutes } from "./messages/routes.ts";
 import { serveResponses } from "./responses/serve-responses.ts";
 import type { App, AppOptions } from "./running-app.ts";
 import { openServerParts } from "./server-parts.ts";
@@ -211,9 +208,7 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
         observeRequest?.(request);
       },
       routes: routesOfRole(role, [
-        ...chatRoutes(createChat(chatParts)),
-        ...completionRoutes(chatParts),
-        ...messageRoutes(chatParts),
+        ...chatApiRoutes(chatParts),
         ...responses.routes,
         ...audio.routes,
         ...moderationRoutes({ moderatorFor: (scope, name) => guardrails.moderatorFor(scope, name), limiter }),
