@@ -140,6 +140,7 @@ describe("published prices", () => {
 
   test("are not looked up for names of a length that no model has", () => {
     assert.equal(published.of("openai", `gpt-4o${"o".repeat(10_000)}`), undefined);
+    assert.equal(published.vendorNamed(`openai${"i".repeat(10_000)}`), undefined);
     assert.equal(published.named(`gpt-4o${"o".repeat(10_000)}`), undefined);
   });
 });

@@ -39,7 +39,7 @@ const vendorsOfNames: readonly (readonly [RegExp, string])[] = [
   [/^gcp\./, "google"],
 ];
 
-/** Longer names of models are not looked up. */
+/** Longer names of models and vendors are not looked up. */
 const longestName = 256;
 /** Of names whose price is remembered. */
 const mostRemembered = 5_000;
@@ -89,6 +89,7 @@ export class PublishedPrices {
 
   /** The vendor that telemetry names. */
   vendorNamed(provider: string): string | undefined {
+    if (provider.length > longestName) return undefined;
     const name = provider.toLowerCase();
     // The AI SDK's names say the API too: `openai.chat`.
     for (const part of [name, name.split(".", 1)[0]!]) {
