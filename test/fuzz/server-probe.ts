@@ -13,6 +13,13 @@ export type ProbeReport =
   | ({ readonly kind: "beat"; readonly longestHoldMs: number } & Memory)
   | ({ readonly kind: "collected" } & Memory);
 
+/** What the last requests leave is freed some turns after their answers, buffers after a collection of what refers to them. */
+const betweenCollectionsMs = 50;
+/** Everything is freed when so many collections in a row free less than this. */
+const quietCollections = 3;
+const freedBytes = 500_000;
+const mostCollections = 30;
+
 const variable = "SOUNDING_FUZZ_HOLD_MS";
 const boundMs = Number(process.env[variable]);
 
@@ -26,14 +33,21 @@ if (isMainThread && boundMs > 0 && process.send !== undefined) {
   };
   const probe = new LoopProbe({ boundMs, onHold: (hold) => send({ kind: "hold", hold }) });
   setInterval(() => send({ kind: "beat", longestHoldMs: probe.take(), ...memory() }), 200).unref();
-  process.on("message", () => {
-    globalThis.gc?.();
-    setImmediate(() => {
+  /** Collects until nothing more is freed: memory that something still refers to stays, however often. */
+  const collect = async (): Promise<void> => {
+    let least = Infinity;
+    for (let quiet = 0, count = 0; quiet < quietCollections && count < mostCollections; count += 1) {
       globalThis.gc?.();
-      // Neither the start of the process nor these collections are holds.
-      probe.take();
-      send({ kind: "collected", ...memory() });
-    });
-  });
+      const { used } = memory();
+      quiet = least - used > freedBytes ? 0 : quiet + 1;
+      least = Math.min(least, used);
+      await new Promise((resolve) => setTimeout(resolve, betweenCollectionsMs));
+    }
+    globalThis.gc?.();
+    // Neither the start of the process nor these collections are holds.
+    probe.take();
+    send({ kind: "collected", ...memory() });
+  };
+  process.on("message", () => void collect());
   process.channel?.unref();
 }
