@@ -35,10 +35,12 @@ describe("what of a stretch is in the text", () => {
     assert.equal(heardPart(recognition([], { text: "one", startTimes: [0.2], durations: [0.1] }), 20), undefined);
   });
 
-  test("ends with the last token if the last part has no end", () => {
+  test("ends with the last token if its time is known, whether or not the last part has an end", () => {
     const more = { startTimes: [0.2, 6], durations: [0.4, 0.5] };
-    const found = recognition([sentence, { text: " Two", start: 5.3, end: undefined }], more);
-    assert.deepEqual(heardPart(found, 13.3), { recognition: found, seconds: 6.5 });
+    for (const end of [undefined, 13]) {
+      const found = recognition([sentence, { text: " Two", start: 5.3, end }], more);
+      assert.deepEqual(heardPart(found, 13.3), { recognition: found, seconds: 6.5 });
+    }
   });
 
   test("is without a last part whose end is unknown", () => {

@@ -52,11 +52,10 @@ export function heardPart(
   const last = parts.at(-1);
   if (last === undefined) return undefined;
   const isRest = (from: number): boolean => from >= leastProgress && seconds - from >= leastRest;
-  if (last.end !== undefined) return isRest(last.end) ? { recognition, seconds: last.end } : undefined;
+  // The last word first: a model may let a part last until the end of sentences that it left out.
   const [start, duration] = [startTimes.at(-1), durations.at(-1)];
-  if (start !== undefined && duration !== undefined) {
-    return isRest(start + duration) ? { recognition, seconds: start + duration } : undefined;
-  }
+  const end = start === undefined || duration === undefined ? last.end : start + duration;
+  if (end !== undefined) return isRest(end) ? { recognition, seconds: end } : undefined;
   // The end of the last part is unknown: it is recognized again, too.
   if (!isRest(last.start)) return undefined;
   const known = parts.slice(0, -1);
