@@ -17,6 +17,7 @@ import { speechCases } from "./speech-cases.ts";
 import { tempoCases } from "./tempo-cases.ts";
 import { tenantCases, tracesCases } from "./traces-cases.ts";
 import { transcriptionCases } from "./transcription-cases.ts";
+import { translationCases } from "./translation-cases.ts";
 import { wireCases } from "./wire-cases.ts";
 
 export const allCases: readonly InterfaceCase[] = [
@@ -37,6 +38,7 @@ export const allCases: readonly InterfaceCase[] = [
   ...responsesCases,
   ...speechCases,
   ...transcriptionCases,
+  ...translationCases,
 ];
 
 export const modeCases: ModeCases = Object.fromEntries(

@@ -39,6 +39,7 @@ telemetry: { token_prices: { large: { input: 1, output: 4 } } }
 models:
   assistant: { targets: [{ engine: vendor, model: vendor-model }], retries: { attempts: 1 } }
   listener: { targets: [{ engine: vendor, model: listener-transcribe-diarize }] }
+  translator: { targets: [{ engine: vendor, model: whisper }] }
   speaker: { targets: [{ engine: vendor, model: vendor-tts }], retries: { attempts: 1 } }
 `,
     { telemetry: true },

@@ -30,6 +30,9 @@ export const scriptedVendor: Script = async (exchange) => {
     exchange.answer(conversation);
     return;
   }
+  if (exchange.path === "/v1/audio/translations") {
+    return exchange.answer({ text: "Good day.", segments: [{ id: 0, start: 0, end: 1, text: "Good day." }] });
+  }
   if (exchange.path === "/v1/audio/speech") {
     exchange.begin(200, { "content-type": "audio/pcm" });
     await exchange.send(Buffer.alloc(48_000));

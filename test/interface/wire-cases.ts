@@ -11,6 +11,7 @@ const speech = { model: "flite", voice: "slt", input: "Hello." };
 
 const endpoints = [
   "POST /v1/chat/completions",
+  "POST /v1/completions",
   "POST /v1/responses",
   "POST /v1/responses/input_tokens",
   "POST /v1/responses/compact",
@@ -25,6 +26,7 @@ const endpoints = [
   "POST /v1/audio/speech",
   "GET /v1/audio/voices",
   "POST /v1/audio/transcriptions",
+  "POST /v1/audio/translations",
   "GET /v1/models",
   "GET /v1/models/{id}",
   "POST /observability/logs",

@@ -650,8 +650,8 @@ export interface TranscriptionText {
 
 /** A transcription with times. */
 export interface TranscriptionVerbose {
-  /** Always `transcribe`. */
-  task: "transcribe";
+  /** `transcribe`, or `translate` for a translation. */
+  task: "transcribe" | "translate";
   /** The language that was requested or that the model detected, such as `en-US`. */
   language: string;
   /** Length of the recording in seconds. */

@@ -39,7 +39,7 @@ import { createSpeech, listVoices } from "./speech.ts";
 import { tempoOperations } from "./tempo.ts";
 import { createModeration } from "./moderations.ts";
 import { createEmbeddings } from "./embeddings.ts";
-import { createTranscription } from "./transcription.ts";
+import { createTranscription, createTranslation } from "./transcription.ts";
 import { getDocs, getDocsScript, getHealth, getMetrics, getOpenApi, getReadiness, getServer } from "./status.ts";
 
 export const operations: readonly Operation[] = [
@@ -57,6 +57,7 @@ export const operations: readonly Operation[] = [
   createSpeech,
   listVoices,
   createTranscription,
+  createTranslation,
   createEmbeddings,
   createModeration,
   listModels,

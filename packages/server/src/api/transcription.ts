@@ -3,7 +3,7 @@ import { Type, type Static } from "typebox";
 import { costMembers } from "./cost-members.ts";
 import { operation } from "./operation.ts";
 import { schema, type TypeOf } from "./schema.ts";
-import { TranscriptionRequest } from "./transcription-request.ts";
+import { TranscriptionRequest, TranslationRequest } from "./transcription-request.ts";
 
 const seconds = (description: string) => Type.Number({ minimum: 0, description });
 
@@ -93,7 +93,7 @@ export type TranscriptionText = TypeOf<typeof TranscriptionText>;
 export const TranscriptionVerbose = schema(
   Type.Object(
     {
-      task: Type.Literal("transcribe", { description: "Always `transcribe`." }),
+      task: Type.Enum(["transcribe", "translate"], { description: "`transcribe`, or `translate` for a translation." }),
       language: Type.String({
         description: "The language that was requested or that the model detected, such as `en-US`.",
       }),
@@ -170,6 +170,14 @@ function logprobs(description: string) {
   return Type.Union([Type.Array(Logprob), Type.Null()], { description });
 }
 
+const recording =
+  "The recording: WAV, MP3, FLAC, Ogg (Opus or Vorbis), WebM or MP4 (Opus), M4A (AAC, if ffmpeg is installed on the server), or raw samples (`audio/pcm`, `audio/L16`, or a file name that ends in `.pcm` or `.raw`; 16 bits, little-endian; `rate` and `channels` as parameters of the media type, otherwise 16 000 Hz mono).";
+const transcript = schema(
+  Type.Union([TranscriptionText.json, TranscriptionVerbose.json], {
+    description: "The format depends on `response_format`.",
+  }),
+);
+
 export const createTranscription = operation({
   id: "createTranscription",
   method: "POST",
@@ -181,16 +189,25 @@ export const createTranscription = operation({
   permission: "inference",
   form: {
     fields: TranscriptionRequest,
-    file: "The recording: WAV, MP3, FLAC, Ogg (Opus or Vorbis), WebM or MP4 (Opus), M4A (AAC, if ffmpeg is installed on the server), or raw samples (`audio/pcm`, `audio/L16`, or a file name that ends in `.pcm` or `.raw`; 16 bits, little-endian; `rate` and `channels` as parameters of the media type, otherwise 16 000 Hz mono).",
+    file: recording,
   },
   answer: {
     type: "application/json",
-    schema: schema(
-      Type.Union([TranscriptionText.json, TranscriptionVerbose.json], {
-        description: "The format depends on `response_format`.",
-      }),
-    ),
+    schema: transcript,
     description: "The transcription.",
   },
   stream: { type: "text/event-stream", schema: TranscriptionStreamEvent, description: "With `stream`." },
+});
+
+export const createTranslation = operation({
+  id: "createTranslation",
+  method: "POST",
+  path: "/v1/audio/translations",
+  tag: "Transcription",
+  summary: "Translate a recording into English text",
+  description:
+    "OpenAI's translations, for models of OpenAI-compatible servers that have them, such as Whisper. Other models refuse the call.",
+  permission: "inference",
+  form: { fields: TranslationRequest, file: recording },
+  answer: { type: "application/json", schema: transcript, description: "The text in English." },
 });

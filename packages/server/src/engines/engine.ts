@@ -170,6 +170,8 @@ export interface TranscriptionCall {
   readonly chunking: { readonly prefixPaddingMs: number; readonly silenceDurationMs: number } | undefined;
   /** Whether word times are requested, only of models that return them. Engines that know them anyway always return them. */
   readonly words: boolean;
+  /** Whether to translate into English, only of models that can; absent: false. */
+  readonly translates?: boolean;
   /** Whether to send text as soon as it is stable, before its segment ends. */
   readonly partials: boolean;
   /** Aborted when the client disconnects or the request times out; the engine stops its work at once. */
@@ -229,6 +231,8 @@ export interface TranscriptionModel {
   readonly languages?: readonly string[];
   /** Whether segments carry words with their times; a call that requests them is refused otherwise. */
   readonly givesWords: boolean;
+  /** Whether it can translate into English; absent: it cannot. */
+  readonly translates?: boolean;
   /** Segments in order of time; none if there is no speech. Leaving the loop cancels the engine's work. */
   transcribe(call: TranscriptionCall): AsyncIterable<TranscribedDelta | TranscribedSegment>;
 }

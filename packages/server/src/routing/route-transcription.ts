@@ -34,6 +34,13 @@ async function* transcribeAt(
       param: "model",
     });
   }
+  if (call.translates === true && transcription.translates !== true) {
+    throw new AppError(
+      "unsupported_parameter",
+      `The model ${JSON.stringify(model)} does not translate; use POST /v1/audio/transcriptions, or a model that does.`,
+      { param: "model" },
+    );
+  }
   if (call.words && !transcription.givesWords) {
     throw new AppError(
       "unsupported_parameter",

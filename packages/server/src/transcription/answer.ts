@@ -28,7 +28,7 @@ export function toAnswer(transcript: Transcript, prepared: PreparedTranscription
 
 function toJson(
   transcript: Transcript,
-  { format, granularities, logprobs, language }: PreparedTranscription,
+  { format, granularities, logprobs, language, translates }: PreparedTranscription,
   { durationSeconds, silenceText, told }: AnswerOptions,
 ): TranscriptionText | TranscriptionVerbose {
   const { text, segments, words, speakers } = transcript;
@@ -40,8 +40,9 @@ function toJson(
     };
   }
   return {
-    task: "transcribe",
-    language: reportedLanguage(language, transcript.language),
+    task: translates ? "translate" : "transcribe",
+    // Engines tell the spoken language, if they tell any; the text of a translation is in English.
+    language: reportedLanguage(translates ? "en" : language, translates ? undefined : transcript.language),
     duration: Math.round(durationSeconds * 1_000) / 1_000,
     text,
     segments,

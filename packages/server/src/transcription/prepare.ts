@@ -5,6 +5,8 @@ import { AppError } from "../errors.ts";
 import { textFormats, type TextFormat } from "./subtitles.ts";
 
 export interface PreparedTranscription {
+  /** Whether the text is translated into English. */
+  readonly translates: boolean;
   readonly model: string;
   /** BCP 47 with its region, such as `en-US`; undefined if the request names none, or `auto`. */
   readonly language: string | undefined;
@@ -26,6 +28,8 @@ const defaultPrefixPaddingMs = 4_000;
 const defaultSilenceDurationMs = 5_000;
 
 export interface PrepareOptions {
+  /** Whether the request is one for a translation. */
+  readonly translates: boolean;
   /** Whether OpenAI's formats `text`, `srt` and `vtt` are accepted, which the contract does not list. */
   readonly textFormats: boolean;
 }
@@ -35,6 +39,7 @@ export function prepareTranscription(
   values: Readonly<Record<string, unknown>>,
   options: PrepareOptions,
 ): PreparedTranscription {
+  if (options.translates) requireTranslation(values);
   const textFormat = textFormatOf(values, options);
   const request = validate(
     TranscriptionRequest,
@@ -50,6 +55,7 @@ export function prepareTranscription(
     );
   }
   return {
+    translates: options.translates,
     model: request.model,
     language: request.language == null || request.language === "auto" ? undefined : withRegion(request.language),
     format,
@@ -61,6 +67,17 @@ export function prepareTranscription(
     chunking: chunkingOf(request),
     timeoutMs: request.timeout == null ? undefined : request.timeout * 1_000,
   };
+}
+
+/** Parameters of transcriptions that translations do not have. */
+const notTranslated = ["language", "stream", "timestamp_granularities", "chunking_strategy", "include"] as const;
+
+/** @throws AppError unsupported_parameter */
+function requireTranslation(values: Readonly<Record<string, unknown>>): void {
+  const param = notTranslated.find((name) => values[name] != null && values[name] !== false);
+  if (param === undefined) return;
+  const message = `${param} is set; translations do not have it. They are into English, and not streamed.`;
+  throw new AppError("unsupported_parameter", message, { param });
 }
 
 /** @throws AppError invalid_request if the format is one that the operator has not allowed */

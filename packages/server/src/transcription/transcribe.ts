@@ -51,6 +51,8 @@ export interface TranscriptionParts {
 
 export type TranscriptionInput = Pick<RouteInput<unknown>, CallerFields | "signal" | "note"> & {
   readonly form: FormBody;
+  /** Whether to translate into English. */
+  readonly translates: boolean;
 };
 
 type Headers = Readonly<Record<string, string>>;
@@ -111,10 +113,10 @@ interface Admitted {
  * of spooled uploads. A request that proves invalid after that is taken back from them. A refusal is recorded.
  */
 async function admit(input: TranscriptionInput, parts: TranscriptionParts, record: CallRecord): Promise<Admitted> {
-  const { form, scope, signal } = input;
+  const { form, scope, signal, translates } = input;
   try {
     await abortable(form.fileStarted, signal);
-    const request = new FormRequest(form, { textFormats: parts.allowsTextFormats() });
+    const request = new FormRequest(form, { textFormats: parts.allowsTextFormats(), translates });
     record.prepared = request.soFar;
     // The model is known unless its field follows the file.
     if (request.soFar !== undefined) parts.resolveModel(scope, request.soFar.model);
@@ -181,7 +183,7 @@ class RunningCall {
     model: RoutedTranscription,
     { requestId, scope }: Pick<TranscriptionInput, "requestId" | "scope">,
   ): AsyncIterable<TranscribedDelta | TranscribedSegment> {
-    const { language, prompt, temperature, chunking, granularities, stream } = this.#prepared;
+    const { language, prompt, temperature, chunking, granularities, stream, translates } = this.#prepared;
     this.#record.onEngineStart();
     return model.transcribe({
       audio: this.#recording!,
@@ -190,6 +192,7 @@ class RunningCall {
       temperature,
       chunking,
       words: granularities.has("word"),
+      translates,
       partials: stream,
       signal: this.#signal,
       requestId,

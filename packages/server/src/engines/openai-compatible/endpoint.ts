@@ -16,6 +16,8 @@ export interface Endpoint {
   speechPath(model: string): string;
   /** The same of transcriptions. */
   transcriptionPath(model: string): string;
+  /** The same of translations of recordings. */
+  translationPath(model: string): string;
   /** The same of embeddings. */
   embeddingPath(model: string): string;
   /** The same of another wire, or of an operation under it. */
@@ -43,6 +45,7 @@ export function openAiEndpoint(settings: OpenAiCompatibleSettings): Endpoint {
     completionPath: () => `${path}/completions`,
     speechPath: () => `${path}/audio/speech`,
     transcriptionPath: () => `${path}/audio/transcriptions`,
+    translationPath: () => `${path}/audio/translations`,
     embeddingPath: () => `${path}/embeddings`,
     wirePath: (wire, _, operation) => `${path}/${joinPath(wire, operation)}`,
     knownWires: origin === "https://api.openai.com" ? ["responses"] : [],
@@ -72,6 +75,7 @@ export function azureEndpoint(settings: AzureOpenAiSettings): Endpoint {
     completionPath: (model) => pathOf("completions", model),
     speechPath: (model) => pathOf("audio/speech", model),
     transcriptionPath: (model) => pathOf("audio/transcriptions", model),
+    translationPath: (model) => pathOf("audio/translations", model),
     embeddingPath: (model) => pathOf("embeddings", model),
     // They are not under deployments.
     wirePath: (wire, _, operation) => `${root}/openai/v1/${joinPath(wire, operation)}`,

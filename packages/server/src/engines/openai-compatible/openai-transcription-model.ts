@@ -46,6 +46,8 @@ export function createOpenAiTranscriptionModel(options: OpenAiTranscriptionModel
   const form = options.form ?? formOf(options.model);
   return {
     givesWords: form === "verbose_json",
+    // The servers themselves know which others do.
+    translates: form !== "diarized_json",
     async *transcribe(call) {
       refuseGiven(
         { prompt: call.prompt, temperature: call.temperature, chunking_strategy: call.chunking },
@@ -53,7 +55,7 @@ export function createOpenAiTranscriptionModel(options: OpenAiTranscriptionModel
       );
       const wav = await measureWav(call.audio, call.signal);
       if (wav.durationMs === 0) return;
-      const isStream = call.partials && form !== "verbose_json";
+      const isStream = call.partials && call.translates !== true && form !== "verbose_json";
       const request = toRequest(wav, call, { ...options, form, isStream });
       if (isStream) yield* readStream(request, { wav, call, options });
       else {
@@ -88,7 +90,7 @@ function toRequest(wav: RecordedWav, call: TranscriptionCall, options: RequestOp
   const accept = isStream ? "text/event-stream, application/json" : "application/json";
   return {
     method: "POST",
-    path: endpoint.transcriptionPath(model),
+    path: call.translates === true ? endpoint.translationPath(model) : endpoint.transcriptionPath(model),
     headers: ["content-type", body.contentType, ...endpoint.headers, "accept", accept, ...id],
     body,
     signal: call.signal,
@@ -102,14 +104,16 @@ function fieldsOf(call: TranscriptionCall, options: RequestOptions): (readonly [
   const { form, isStream, endpoint, model, unsupportedParameters } = options;
   const { prompt, temperature, chunking } = call;
   const isDiarized = form === "diarized_json";
+  // Translations have no other parameters.
+  const isTranslation = call.translates === true;
   const fields: [name: string, value: string | undefined][] = [
     ["model", endpoint.wireModel(model)],
-    ["language", call.language === undefined ? undefined : new Intl.Locale(call.language).language],
+    ["language", isTranslation || call.language === undefined ? undefined : new Intl.Locale(call.language).language],
     ["response_format", form],
     // The diarization model refuses prompts.
     ["prompt", isDiarized ? undefined : prompt],
     ["temperature", temperature?.toString()],
-    ["timestamp_granularities[]", form === "verbose_json" ? "segment" : undefined],
+    ["timestamp_granularities[]", form === "verbose_json" && !isTranslation ? "segment" : undefined],
     ["timestamp_granularities[]", form === "verbose_json" && call.words ? "word" : undefined],
     ["chunking_strategy[type]", chunking === undefined ? undefined : "server_vad"],
     ["chunking_strategy[prefix_padding_ms]", chunking?.prefixPaddingMs.toString()],
