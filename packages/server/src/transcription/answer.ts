@@ -42,7 +42,7 @@ function toJson(
   return {
     task: translates ? "translate" : "transcribe",
     // Engines tell the spoken language, if they tell any; the text of a translation is in English.
-    language: reportedLanguage(translates ? "en" : language, translates ? undefined : transcript.language),
+    language: reportedLanguage(language, translates ? undefined : transcript.language),
     duration: Math.round(durationSeconds * 1_000) / 1_000,
     text,
     segments,
