@@ -116,7 +116,8 @@ async function* bySpeaker(
 /** Undefined if nothing was recognized. */
 function toSegment({ start, samples, recognition }: RecognizedStretch): TranscribedSegment | undefined {
   const text = recognition.text.trim();
-  if (text === "") return undefined;
+  // Of noise, models may say "[" or "...".
+  if (!/[\p{L}\p{N}]/u.test(text)) return undefined;
   const end = start + samples.length / recognitionRate;
   const words = recognizedWords({ ...recognition, text }, { begin: start, end });
   return {
