@@ -5,6 +5,9 @@
  * files of 16 kHz, with their text in `transcripts.json`: a list of `{"file", "text"}`), compares the engine
  * `pocketsphinx` with Debian's program `pocketsphinx_continuous` on these files; with `--minutes N`, also on a
  * recording of that length made from them. Prints Markdown tables.
+ *
+ * With `--whisper FOLDER`, a model of sherpa-onnx, it measures only this model, on the recordings and on one of five minutes
+ * (`--minutes`) made from them; with `--faster-whisper FOLDER`, a model of CTranslate2, also that program (`--python PATH`).
  */
 import { parseArgs } from "node:util";
 import { joinSamples } from "../../packages/server/src/audio/samples.ts";
@@ -17,6 +20,7 @@ import { childrenOf, cpuMicros, describeMachine, residentBytes } from "../proces
 import { hasProgram, runProgram } from "./pocketsphinx-program.ts";
 import { asAudio, rate, readRecordings, type Recording } from "./recordings.ts";
 import { sentences } from "./sentences.ts";
+import { compareWhisper } from "./whisper.ts";
 import { countErrors, toWords } from "./word-errors.ts";
 
 const { values: options } = parseArgs({
@@ -26,8 +30,23 @@ const { values: options } = parseArgs({
     sentences: { type: "string", default: "50" },
     callers: { type: "string", default: "20" },
     minutes: { type: "string", default: "0" },
+    whisper: { type: "string" },
+    "faster-whisper": { type: "string" },
+    python: { type: "string", default: "python3" },
   },
 });
+
+if (options.whisper !== undefined) {
+  if (options.recordings === undefined) throw new Error("--whisper needs --recordings FOLDER.");
+  console.log(describeMachine({ bound: false }));
+  await compareWhisper(await readRecordings(options.recordings), {
+    folder: options.whisper,
+    minutes: Number(options.minutes) || 5,
+    reference: options["faster-whisper"],
+    python: options.python,
+  });
+  process.exit();
+}
 
 const settings = { ...pocketSphinxSettings, preload: true };
 const engine = createPocketSphinxEngine("pocketsphinx", settings, {
