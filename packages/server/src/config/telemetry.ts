@@ -75,7 +75,7 @@ export const telemetry = Type.Object(
     clickhouse,
     embedded_memory_bytes: bytes(
       1_073_741_824,
-      "Memory that the embedded store may use. A query or write that needs more fails; others are not affected.",
+      "Memory that the embedded store may use. One organization's queries may hold three eighths of it; a query that needs more fails, others are not affected. Results that are being sent come on top.",
       limitsInput("Logs, traces and metrics", "overloaded"),
     ),
     write_timeout_ms: milliseconds(
