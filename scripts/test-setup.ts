@@ -1,6 +1,6 @@
 /**
  * Installs what tests need beyond `npm ci`: `npm run test:setup`. On Debian and Ubuntu, packages of the system (as root or
- * with sudo); elsewhere, it says what to install. Then two Python environments and coding agents in `node_modules`. What is there
+ * with sudo); elsewhere, it says what to install. Then three Python environments and coding agents in `node_modules`. What is there
  * is left alone.
  */
 import { execFile, spawn } from "node:child_process";
@@ -78,6 +78,7 @@ async function createPythonEnvironments(): Promise<void> {
       const { stdout } = await promisify(execFile)(python, ["-c", "import site; print(site.getsitepackages()[0])"]);
       await copyFile(`${folder}sitecustomize.py`, `${stdout.trim()}/sitecustomize.py`);
     }),
+    createEnvironment(".python-frameworks", "frameworks.txt", async () => {}),
     createEnvironment(".python-instrumentations", "instrumentations.txt", async () => {}),
   ]);
 }

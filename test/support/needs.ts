@@ -45,6 +45,9 @@ export const python = process.env["SOUNDING_TEST_PYTHON"] ?? inModules(".python/
 export const instrumentedPython =
   process.env["SOUNDING_TEST_INSTRUMENTATIONS"] ?? inModules(".python-instrumentations/bin/python");
 
+/** Python with frameworks of agents as clients, with their own versions of the SDKs. */
+export const frameworksPython = process.env["SOUNDING_TEST_FRAMEWORKS"] ?? inModules(".python-frameworks/bin/python");
+
 /** A coding agent of `test/support/agents/package.json`; undefined if it is not installed. */
 export function agentProgram(name: string): string | undefined {
   const path = inModules(`.agents/node_modules/.bin/${name}`);
@@ -124,6 +127,11 @@ const software = {
     isThere: () => hasProgram("prometheus") && hasProgram("promtool"),
   },
   python: { debian: ["python3-venv"], brew: "python", isThere: () => hasEnvironment(python) },
+  "python-frameworks": {
+    debian: ["python3-venv"],
+    brew: "python",
+    isThere: () => hasEnvironment(frameworksPython),
+  },
   "python-instrumentations": {
     debian: ["python3-venv"],
     brew: "python",
