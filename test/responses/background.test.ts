@@ -227,6 +227,24 @@ describe("responses in the background", () => {
     assert.equal((await one.until((await one.create()).id, "completed"))["status"], "completed");
   });
 
+  test("are guarded: a blocked prompt is refused at once, an answer is redacted", async () => {
+    await using guarded = await startResponsesServer(`
+guardrails:
+  words: { type: rules, rules: [{ category: violence, words: [bomb] }, { category: illicit, words: [Grüße], action: redact }] }
+`);
+    guarded.chat.script = (exchange) => answerInTwo(exchange, chatParts, gate);
+    const guardedClient = new ResponsesClient(guarded.server);
+    const blocked = await guardedClient.post({ model: "native", input: "a bomb" });
+    assert.deepEqual([blocked.status, guarded.chat.exchanges.length], [400, 0]);
+    gate.open();
+    const events = await eventsOf(await guardedClient.post({ model: "native", stream: true }));
+    const { id } = events[0]!["response"] as { id: string };
+    assert.equal(events.at(-1)!["type"], "response.completed");
+    const kept = [events, await guardedClient.ask(id), await guardedClient.events(`${id}?stream=true`)];
+    assert.match(JSON.stringify(kept), /👋/);
+    assert.doesNotMatch(JSON.stringify(kept), /Grüße/);
+  });
+
   test("are their project's own", async () => {
     const other = new ResponsesClient(setting.server, { "x-project": "other" });
     const first = await readUntil(await client.post({ stream: true }), deltaType);
