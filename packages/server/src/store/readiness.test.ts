@@ -56,7 +56,7 @@ test("an engine that misses three checks in a row is restarted; a single miss is
   await readiness.close();
 });
 
-test("who asks learns at once that the engine has no memory or does not answer, and the engine is checked", async () => {
+test("who asks learns at once that the engine has no memory or does not answer, which is then restarted", async () => {
   const script = scriptedConnection();
   let failure: StoreError | undefined;
   script.connection.ping = async (signal) => {

@@ -107,8 +107,6 @@ export class Readiness {
       await connection.ping(AbortSignal.any([AbortSignal.timeout(checkTimeoutMs), this.#closing.signal]));
       return undefined;
     } catch (error) {
-      // Looks at once, and restarts the engine if it stays like this.
-      this.#wake();
       if (error instanceof StoreError && error.code === memoryLimitExceeded)
         return "The embedded telemetry store has no memory left.";
       return "The embedded telemetry store does not answer.";

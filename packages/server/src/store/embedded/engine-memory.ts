@@ -7,7 +7,7 @@ import { runInNewContext } from "node:vm";
 import { StoreError } from "../store-error.ts";
 
 /** The engine's limit for all statements, not that of one. */
-const isEngineFull = /\(total\) memory limit exceeded/;
+const isEngineFull = /\(total\) memory limit exceeded|memory limit \(total\) exceeded/i;
 
 export function lacksEngineMemory(error: unknown): error is StoreError {
   return error instanceof StoreError && isEngineFull.test(error.message);

@@ -27,7 +27,7 @@ export interface StatementRequest extends SessionStatement {
   readonly settings: ReadonlyMap<string, string>;
   /** The format of returned rows. */
   readonly format: string;
-  /** The server's own statements never wait for those on an organization's rows, and health checks wait for nothing. */
+  /** The server's own statements never wait for those on an organization's rows, and checks of its health and memory wait for neither. */
   readonly lane: "read" | "own" | "check";
 }
 

@@ -48,7 +48,7 @@ interface InsertStatement {
   readonly signal: AbortSignal;
 }
 
-const purge: StatementRequest = { text: "SYSTEM JEMALLOC PURGE", settings: new Map(), format: "Null", lane: "own" };
+const purge: StatementRequest = { text: "SYSTEM JEMALLOC PURGE", settings: new Map(), format: "Null", lane: "check" };
 const probe: StatementRequest = { text: "SELECT 1", settings: new Map(), format: "Null", lane: "check" };
 
 /** Settings of the HTTP interface, not of statements. */
