@@ -50,6 +50,16 @@ for model in ["assistant", "native"]:
         outcomes[f"{model} streams"] = [text, stream.get_final_response().status]
     parsed = client.responses.parse(model=model, input=question, text_format=File)
     outcomes[f"{model} parses"] = parsed.output_parsed.model_dump()
+    polled = client.responses.create(model=model, input=question, background=True)
+    begun = polled.status
+    while polled.status in ("queued", "in_progress"):
+        polled = client.responses.retrieve(polled.id)
+    with client.responses.create(model=model, input=question, background=True, stream=True) as stream:
+        created = next(iter(stream))
+    resumed = client.responses.retrieve(created.response.id, stream=True, starting_after=created.sequence_number)
+    events = [event.type for event in resumed]
+    cancelled = client.responses.cancel(created.response.id)
+    outcomes[f"{model} background"] = [begun, polled.status, polled.output_text, events[0], events[-1], cancelled.status]
     client.responses.delete(second.id)
     try:
         client.responses.retrieve(second.id)
@@ -75,10 +85,12 @@ describe("OpenAI's SDKs for Python", { skip: needs("python-instrumentations") },
   });
 
   for (const model of ["assistant", "native"]) {
-    test(`loop over tools, stream, parse, delete, and run agents with ${model}`, () => {
+    test(`loop over tools, stream, parse, poll, resume, delete, and run agents with ${model}`, () => {
       assert.deepEqual(outcomes[`${model} loops`], ['{"path":"x"}', fileAnswer, 100]);
       assert.deepEqual(outcomes[`${model} streams`], [fileAnswer, "completed"]);
       assert.deepEqual(outcomes[`${model} parses`], jsonAnswer);
+      const inBackground = ["queued", "completed", fileAnswer, "response.queued", "response.completed", "completed"];
+      assert.deepEqual(outcomes[`${model} background`], inBackground);
       assert.equal(outcomes[`${model} refuses`], "response_id");
       assert.deepEqual(outcomes[`${model} agents`], [fileAnswer, fileAnswer]);
     });
