@@ -141,6 +141,7 @@ export class UsageRecord {
 
   #price(usage: ChatUsage, attempts: readonly Attempt[]): CallCost | undefined {
     const { costs, requestedModel } = this.#context;
-    return costs.of(lastModel(attempts, requestedModel), { tokens: tokensOfChat(usage) });
+    const used = { tokens: tokensOfChat(usage), reportedCost: usage.cost };
+    return costs.of(lastModel(attempts, requestedModel), used);
   }
 }

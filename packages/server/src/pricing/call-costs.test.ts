@@ -26,7 +26,10 @@ describe("the cost of a call", () => {
   test("is the sum of its parts, to the last billionth, and the header says the same", () => {
     check(
       property(usages, prices, (tokens, rates) => {
-        const costs = createCallCosts({ ofCall: () => ({ price: priceOf(rates), source: "configured m" }) }, true);
+        const costs = createCallCosts(
+          { ofCall: () => ({ price: priceOf(rates), source: "configured m", isReported: false }) },
+          true,
+        );
         const cost = costs.of(call, { tokens: { ...noTokens, ...tokens } });
         assert.ok(cost !== undefined);
         assert.equal(billionths(cost.total), billionths(cost.input) + billionths(cost.output));
@@ -55,6 +58,24 @@ describe("the cost of a call", () => {
   test("is unknown without a price, never 0", () => {
     const costs = createCallCosts({ ofCall: () => undefined }, true);
     assert.equal(costs.of(call, { tokens: noTokens }), undefined);
+  });
+
+  test("is what the vendor reports, where it charges that", () => {
+    const rates = priceOf({ input: 1_000, output: 500 });
+    const tokens = { ...noTokens, inputTokens: 1_000, outputTokens: 1_000 };
+    const of = (isReported: boolean, reportedCost: number | undefined) =>
+      createCallCosts({ ofCall: () => ({ price: rates, source: "published openrouter/m", isReported }) }, true).of(
+        call,
+        {
+          tokens,
+          reportedCost,
+        },
+      );
+    const computed = { total: 1.5, input: 1, output: 0.5, source: "published openrouter/m" };
+    assert.deepEqual(of(false, 0.7), computed);
+    for (const reported of [undefined, Number.NaN, -1, 1e300]) assert.deepEqual(of(true, reported), computed);
+    assert.deepEqual(of(true, 0.7), { total: 0.7, input: 0.2, output: 0.5, source: "reported openrouter/m" });
+    assert.deepEqual(of(true, 0), { total: 0, input: 0, output: 0, source: "reported openrouter/m" });
   });
 
   test("has no exponent and no needless zeros in the header", () => {

@@ -2,6 +2,7 @@
 import { isObject } from "../json-object.ts";
 import { costOf, type Billionths } from "./model-price.ts";
 import type { PricedModel, Prices } from "./prices.ts";
+import { namedCost } from "./reported-costs.ts";
 import type { CallUsage } from "./token-usage.ts";
 
 /** In the currency of the prices, exact to a billionth of its unit: `total` is the sum of the parts. */
@@ -36,8 +37,12 @@ export function createCallCosts(prices: Pick<Prices, "ofCall">, areTold: boolean
     areTold,
     of(call, usage) {
       const found = prices.ofCall(call, Date.now());
-      const parts = found === undefined ? undefined : costOf(found.price, usage);
-      return parts === undefined ? undefined : toCost(parts, found!.source);
+      if (found === undefined) return undefined;
+      const parts = costOf(found.price, usage);
+      const reported = found.isReported ? namedCost(usage.reportedCost ?? Number.NaN) : undefined;
+      if (reported === undefined) return parts && toCost(parts, found.source);
+      const output = Math.min(parts?.output ?? 0, reported);
+      return toCost({ input: reported - output, output }, found.source.replace("published", "reported"));
     },
   };
 }

@@ -34,6 +34,8 @@ export interface FoundPrice {
   readonly price: ModelPrice;
   /** `configured gpt-4o` or `published openai/gpt-4o 2026-09-23`. */
   readonly source: string;
+  /** Whether the vendor charges what its answers say. */
+  readonly isReported: boolean;
 }
 
 /** A price with all that follows it, and where it comes from. */
@@ -150,9 +152,13 @@ export class Prices {
   }
 }
 
+/** https://openrouter.ai/docs/use-cases/usage-accounting: what a call costs depends on who served it. */
+const reportingVendor = "openrouter/";
+
 function found(source: PriceSource, unixMs: number): FoundPrice | undefined {
   if (source.kind === "unknown") return undefined;
   const { kind, name, prices } = source;
   const release = kind === "published" ? ` ${tableRelease.date}` : "";
-  return { price: priceAt(prices, unixMs), source: `${kind} ${name}${release}` };
+  const isReported = kind === "published" && name.startsWith(reportingVendor);
+  return { price: priceAt(prices, unixMs), source: `${kind} ${name}${release}`, isReported };
 }

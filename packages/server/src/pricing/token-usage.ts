@@ -46,6 +46,8 @@ export interface CallUsage {
   readonly inputSeconds?: number | undefined;
   /** Of audio that was synthesized. */
   readonly outputSeconds?: number | undefined;
+  /** What the upstream says that it charges, in a currency that it does not name. */
+  readonly reportedCost?: number | undefined;
 }
 
 /**

@@ -28,7 +28,9 @@ export function testCosts(prices: Readonly<Record<string, ModelPrice>> = {}, are
   return createCallCosts(
     {
       ofCall: ({ modelId }) =>
-        Object.hasOwn(prices, modelId) ? { price: prices[modelId]!, source: `configured ${modelId}` } : undefined,
+        Object.hasOwn(prices, modelId)
+          ? { price: prices[modelId]!, source: `configured ${modelId}`, isReported: false }
+          : undefined,
     },
     areTold,
   );
