@@ -17,6 +17,8 @@ export interface Continued {
   readonly changes: Readonly<Record<string, unknown>>;
   /** The only engine that can serve the request: it has what the request refers to. */
   readonly engine: string | undefined;
+  /** Of the stored responses that were put into `body`, as JSON. */
+  readonly storedBytes: number;
   /** The items that are new. */
   readonly newItems: readonly JsonObject[];
 }
@@ -39,13 +41,16 @@ export async function continueConversation(
   const newItems = itemsOf(request.input);
   const references = await findReferences(newItems, scope, stored);
   const engine = engineOf([...conversation, ...references.values()]);
-  if (engine !== undefined) return { body: request, changes: knownThere(conversation), engine, newItems };
+  const unchanged = { body: request, changes: {}, engine, storedBytes: 0, newItems };
+  if (engine !== undefined) return { ...unchanged, changes: knownThere(conversation) };
   const isUnchanged = conversation.length === 0 && references.size === 0 && !newItems.some(isForeignReasoning);
-  if (isUnchanged) return { body: request, changes: {}, engine, newItems };
+  if (isUnchanged) return unchanged;
   const earlier = conversation.flatMap(({ readInput, output }) => [...readInput(), ...output]);
   const resolved = newItems.map((item) => (isReference(item) ? referredItem(item, references) : item));
   const changes = { input: [...earlier, ...resolved], previous_response_id: undefined };
-  return { body: { ...request, input: changes.input }, changes, engine, newItems: resolved };
+  const inserted = new Set([...conversation, ...references.values()]);
+  const storedBytes = [...inserted].reduce((sum, { bytes }) => sum + bytes, 0);
+  return { body: { ...request, input: changes.input }, changes, engine, storedBytes, newItems: resolved };
 }
 
 /** A response that was generated in the background has another ID at its engine. */

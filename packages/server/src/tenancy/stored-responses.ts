@@ -58,6 +58,8 @@ export interface StoredResponse extends Omit<NewResponse, "input"> {
   /** Parses the items that were new in the request, which may have a megabyte. */
   readonly readInput: () => readonly JsonObject[];
   readonly output: readonly JsonObject[];
+  /** Of both as JSON. */
+  readonly bytes: number;
   /** Only of a response that was asked for in the background. */
   readonly background: BackgroundState | undefined;
 }
@@ -151,7 +153,7 @@ export class StoredResponses {
             .onRef("background.project_name", "=", "responses.project_name")
             .onRef("background.id", "=", "responses.id"),
         )
-        .select(["responses.id", "engine", "previous_id", "input", "response"])
+        .select(["responses.id", "engine", "previous_id", "input", "response", "bytes"])
         .select(["status", "is_streamed", "lease_expires_at", "upstream_id"])
         .where("responses.id", "=", id)
         .where("responses.organization_id", "=", owner.organizationId)
@@ -171,6 +173,7 @@ export class StoredResponses {
       readInput: () => JSON.parse(row.input) as JsonObject[],
       response,
       output: outputOf(response),
+      bytes: row.bytes,
       background,
     };
   }

@@ -54,7 +54,7 @@ export class Background {
     const response = queuedResponse(body);
     const input = withItemIds(continued.newItems, response.id);
     const previousId = body.previous_response_id ?? undefined;
-    const requestBytes = bytes.length;
+    const requestBytes = bytes.length + continued.storedBytes;
     const run = this.#runs.open({ scope, requestId, requestBytes, response, input, previousId, isStreamed });
     const { cancellation } = run;
     // The call goes on when the client leaves.
