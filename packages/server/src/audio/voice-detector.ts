@@ -193,9 +193,10 @@ function createDecision(least: { readonly silence: number; readonly pause: numbe
     count += 1;
     if (speaking) {
       if (voicedAmong(voiced, stayWindow) >= stayVoiced) {
-        const pause = { type: "pause", frame: speechEnd, until: count - stayWindow } as const;
+        const isPause = count - speechEnd >= least.pause;
+        const pause = { type: "pause", frame: speechEnd, until: Math.max(speechEnd, count - stayWindow) } as const;
         speechEnd = count;
-        return pause.until - pause.frame >= least.pause ? pause : null;
+        return isPause ? pause : null;
       }
       if (count - speechEnd < least.silence) return null;
       reset();
