@@ -13,16 +13,17 @@ export interface WordErrors {
   readonly alike: readonly AlignedWord[];
 }
 
-/** Normalizes text to what is heard, not how it is written: lower case, no punctuation, titles spelled out. */
+/** Normalizes text to what is heard, not how it is written: lower case, no punctuation, titles and the ten of a recording spelled out. */
 export function toWords(text: string): string[] {
   const words = text.toLowerCase().match(/[a-z0-9']+/g) ?? [];
-  return words.map((word) => titles.get(word) ?? word);
+  return words.map((word) => spelledOut.get(word) ?? word);
 }
 
-const titles = new Map([
+const spelledOut = new Map([
   ["mr", "mister"],
   ["mrs", "missus"],
   ["dr", "doctor"],
+  ["10", "ten"],
 ]);
 
 /** Levenshtein distance over words, with the alignment. */
