@@ -113,20 +113,19 @@ export class Readiness {
     }
   }
 
-  /** Resolves once the store is ready and answers. Rejects with the signal's reason. */
+  /** Resolves once the store is ready and answers. Rejects if the signal fires or the store is closed. */
   async whenAnswering(signal: AbortSignal): Promise<void> {
+    const end = AbortSignal.any([signal, this.#closing.signal]);
     for (;;) {
-      await this.whenReady(signal);
-      const ping = this.#store!.connection.ping(AbortSignal.any([AbortSignal.timeout(checkTimeoutMs), signal]));
-      if (
-        await ping.then(
-          () => true,
-          () => false,
-        )
-      )
-        return;
-      await sleep(answersAgainMs, signal);
-      signal.throwIfAborted();
+      await this.whenReady(end);
+      const ping = this.#store!.connection.ping(AbortSignal.any([AbortSignal.timeout(checkTimeoutMs), end]));
+      const answers = await ping.then(
+        () => true,
+        () => false,
+      );
+      if (answers) return;
+      await sleep(answersAgainMs, end);
+      end.throwIfAborted();
     }
   }
 
