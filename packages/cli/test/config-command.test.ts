@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
@@ -68,6 +68,28 @@ describe("sounding config check", () => {
     const { problems, ...rest } = JSON.parse(stdout) as { problems: { line: number; path: string }[] };
     assert.deepEqual(rest, { file, found: true, valid: false, warnings: [] });
     assert.deepEqual([problems[0]?.line, problems[0]?.path], [1, "zoo"]);
+  });
+
+  test("warns of models whose files are missing or damaged", async () => {
+    await mkdir(join(folder, "data/models"), { recursive: true });
+    await writeFile(join(folder, "data/models/bad.gguf"), "no model");
+    const file = await writeConfig(
+      "models.yaml",
+      `storage: { data_dir: ${folder}/data }
+engines:
+  voices: { type: sherpa_onnx, models: { joe: { kind: vits, folder: joe } } }
+  chats: { type: llama_cpp, models: { gone: { file: gone.gguf }, bad: { file: bad.gguf } } }
+`,
+    );
+    const { code, stdout } = await sounding(["config", "check", "--config", file]);
+    assert.equal(code, 0, stdout);
+    assert.match(stdout, /models\.yaml is valid\./);
+    for (const warning of [
+      /^Warning: engines\.voices\.models\.joe: The model "joe" cannot be used: its folder "joe" does not exist \(neither /m,
+      /^Warning: engines\.chats\.models\.gone: The model file "gone\.gguf" does not exist on this server \(not at /m,
+      /^Warning: engines\.chats\.models\.bad: it is not a GGUF file/m,
+    ])
+      assert.match(stdout, warning);
   });
 });
 

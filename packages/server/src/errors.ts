@@ -230,6 +230,8 @@ interface AppErrorDetails {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** The HTTP status with which the engine refused the call. It is recorded in telemetry. */
   readonly upstreamStatus?: number | undefined;
+  /** Whether the same request fails in the same place in the same way until the operator changes something there. */
+  readonly lasting?: boolean | undefined;
 }
 
 /** The only error that the server throws deliberately. Callers see `message`. */
@@ -241,6 +243,7 @@ export class AppError extends Error {
   readonly wireCode: string | null;
   readonly headers: Readonly<Record<string, string>> | undefined;
   readonly upstreamStatus: number | undefined;
+  readonly lasting: boolean;
 
   constructor(code: ErrorCode, message: string, details: AppErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -250,6 +253,7 @@ export class AppError extends Error {
     this.wireCode = details.wireCode ?? errorTable[code].code;
     this.headers = details.headers;
     this.upstreamStatus = details.upstreamStatus;
+    this.lasting = details.lasting === true;
   }
 
   get status(): number {

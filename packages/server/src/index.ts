@@ -14,6 +14,7 @@ export { listStoredModels, type StoredModel } from "./model-files/stored-models.
 export { catalogModels, type CatalogModel } from "./model-files/model-catalog.ts";
 export { parseModelSource } from "./model-files/model-source.ts";
 export type { PlannedModel } from "./model-files/plan-models.ts";
+export { findModelProblems } from "./routing/check-models.ts";
 export { planOf } from "./routing/model-folder.ts";
 export { addModel } from "./model-files/add-model.ts";
 export { pullModel } from "./model-files/pull-model.ts";

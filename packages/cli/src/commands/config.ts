@@ -22,12 +22,16 @@ async function load(path: string | undefined, io: CommandIo): Promise<LoadedConf
 const checkCommand = command({
   name: "check",
   summary: "Check the configuration and report all problems, without starting the server",
+  description: `Warnings do not make a configuration invalid. A model whose files are missing or damaged is one: the server starts, serves the
+others, and answers its calls with the reason.`,
   options: { config: configOption },
   examples: [
     ["sounding config check --config sounding.yaml", "The exit code is 0 if the configuration is valid, otherwise 8."],
   ],
   async run({ values, json, io }) {
-    const { config, problems, warnings, lines, file, found } = await load(values.config, io);
+    const { config, problems, warnings: ofSettings, lines, file, found } = await load(values.config, io);
+    const { findModelProblems } = await import("@sounding/server");
+    const warnings = [...ofSettings, ...(config === undefined ? [] : await findModelProblems(config))];
     if (json) {
       await writeJson(io.stdout, { file, found, valid: config !== undefined, problems, warnings });
     } else if (config !== undefined) {

@@ -266,6 +266,8 @@ export interface Engine {
   listModels(signal: AbortSignal): Promise<readonly ModelDescription[]>;
   /** Whether a model of this machine is in memory; absent where no model has to be loaded. */
   isLoaded?(model: string): boolean;
+  /** Why a listed model cannot be used as it is configured; its calls fail with this error. */
+  problemOf?(model: string): AppError | undefined;
   /** Stops taking calls, ends its processes and connections. */
   close(): Promise<void>;
 }

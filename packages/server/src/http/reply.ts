@@ -83,7 +83,7 @@ function errorHeaders(error: AppError): ResponseHeaders {
       : { "retry-after": String(Math.ceil(waitMs / 1000)), "retry-after-ms": String(Math.ceil(waitMs)) }),
     ...(error.status === 401 ? { "www-authenticate": "Bearer" } : {}),
     // In OpenAI's clients this takes precedence over the status.
-    "x-should-retry": String(errorTable[error.code].retryable),
+    "x-should-retry": String(errorTable[error.code].retryable && !error.lasting),
     ...(error.status === 408 ? { connection: "close" } : {}),
   };
 }

@@ -103,6 +103,6 @@ function missing(cause: unknown): AppError {
   return new AppError(
     "upstream_failed",
     "The voice needs the data of espeak-ng, which this machine does not have. Install espeak-ng (Debian: apt-get install espeak-ng-data), or the npm package @echogarden/espeak-ng-emscripten.",
-    cause === undefined ? {} : { cause },
+    { cause, lasting: true },
   );
 }

@@ -21,6 +21,7 @@ export async function findModelFile(file: string, modelsDirectory: string): Prom
     "upstream_failed",
     `The model file ${JSON.stringify(basename(file))} does not exist on this server.`,
     {
+      lasting: true,
       cause: new Error(`not at ${candidates.join(" nor at ")}; download it with: sounding models pull`),
     },
   );

@@ -1,6 +1,6 @@
 /** Finds the files of a model in its folder, by the names under which models of its kind are released. */
 import { readdir, stat } from "node:fs/promises";
-import { resolve } from "node:path";
+import { basename, resolve } from "node:path";
 import type { ModelKind, ModelPart } from "./model-kinds.ts";
 
 export interface FoundParts {
@@ -21,7 +21,7 @@ export async function findParts(
   for (const [part, description] of Object.entries(kind.parts)) {
     const found = await findPart(folder, names, { description, given: given[part] });
     if (found.paths.length > 0) parts[part] = found.paths.join(",");
-    missing.push(...found.missing.map((path) => `${part} (${path})`));
+    missing.push(...found.missing.map((path) => `${part} (${basename(path)})`));
     if (found.paths.length + found.missing.length === 0 && description.optional !== true) missing.push(part);
   }
   return { parts, missing };

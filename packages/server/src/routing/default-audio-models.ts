@@ -50,7 +50,7 @@ export function defaultAudioModel(found: readonly FoundModel[], capability: Audi
     const { pooled, implicit } = model.engine;
     const type = localTypes.indexOf(pooled.settings.type);
     const audio = type < 0 ? undefined : pooled.engine[capability]?.(model.description.id);
-    if (audio === undefined) return [];
+    if (audio === undefined || pooled.engine.problemOf?.(model.description.id) !== undefined) return [];
     const rank = [knowsEnglish(audio.languages) ? 0 : 1, type, implicit ? 1 : 0];
     return [{ model, rank, id: model.description.id }];
   });

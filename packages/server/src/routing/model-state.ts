@@ -29,6 +29,8 @@ export function statusOf({ targets }: ModelRoute): ModelStatus {
 
 function stateOf(target: Target): State {
   const { circuit, lastFailure } = target.state;
+  const problem = target.problem();
+  if (problem !== undefined) return { state: "unavailable", reason: problem.message };
   const loaded = target.isLoaded();
   if (lastFailure !== undefined && (circuit.state !== "closed" || loaded === false))
     return { state: "unavailable", reason: lastFailure.message };

@@ -63,6 +63,7 @@ export function withRetryAfter(error: AppError, retryAfterMs: number | undefined
   return new AppError(error.code, error.message, {
     cause: error.cause,
     retryAfterMs,
+    lasting: error.lasting,
     ...(error.param === null ? {} : { param: error.param }),
     ...(error.wireCode === null ? {} : { wireCode: error.wireCode }),
   });

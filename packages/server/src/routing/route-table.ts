@@ -93,6 +93,7 @@ export class RouteTable {
       maxConcurrent: Infinity,
       state,
       isLoaded: () => pooled.engine.isLoaded?.(options.model),
+      problem: () => pooled.engine.problemOf?.(options.model),
       ...capabilities,
     };
     return { id, targets: [target], fallbacks: [], retries: defaultRetries, lease };
@@ -176,6 +177,7 @@ function draftRoutes(config: ModelsConfig, pool: EnginePool, engines: readonly D
         maxConcurrent: target.max_concurrent ?? Infinity,
         state: pool.stateOf(pooled, target.model, config.routing),
         isLoaded: () => pooled.engine.isLoaded?.(target.model),
+        problem: () => pooled.engine.problemOf?.(target.model),
         ...does,
       };
     });

@@ -73,6 +73,8 @@ export interface Target {
   readonly state: TargetState;
   /** Whether the model is in memory; undefined where it does not have to be loaded. */
   isLoaded(): boolean | undefined;
+  /** Why the model cannot be used as it is configured; undefined if nothing is known to be wrong. */
+  problem(): AppError | undefined;
   /** The model's capabilities, at least one. */
   readonly chat: ChatModel | undefined;
   readonly speech: SpeechModel | undefined;
@@ -121,6 +123,8 @@ export class TargetCall {
     if (!outages.has(error.code)) return;
     // That a model is being restarted says less than why it failed.
     if (error.code !== "overloaded" || state.lastFailure === undefined) state.lastFailure = error;
+    // The target refuses at once until it is mended: the circuit would hide the reason, and keep calls away after that.
+    if (error.lasting) return;
     // A probe that began well has closed the circuit already: a failure after that counts like any other.
     this.#circuit.fail(nowMs, this.#probe && !this.#judged);
     this.#judged = true;

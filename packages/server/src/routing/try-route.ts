@@ -79,7 +79,7 @@ export async function tryRoute<T>(
       failure = preferError(failure, error);
       tried = new Set(tried).add(target);
       const tooLate = (error.retryAfterMs ?? 0) > route.retries.max_backoff_ms;
-      if (remedy === "other_target" || tooLate) spent = new Set(spent).add(target);
+      if (remedy === "other_target" || tooLate || error.lasting) spent = new Set(spent).add(target);
     }
   }
   throw failure ?? unavailable(route, timing.nowMs(), capability);
@@ -139,8 +139,11 @@ function unavailable(route: ModelRoute, nowMs: number, capability: Capability): 
   const circuits = inService.map(({ state }) => state.circuitOf(capability));
   const waits = circuits.map((circuit) => circuit.retryAfterMs(nowMs) || defaultRetryAfterMs);
   const full = circuits.some((circuit) => circuit.admits(nowMs));
-  const reason = full ? "is at its concurrency limit" : "is temporarily out of service after repeated failures";
-  return new AppError("overloaded", `The model ${JSON.stringify(route.id)} ${reason}. Retry later.`, {
+  const last = inService.map(({ state }) => state.lastFailure?.message).find((message) => message !== undefined);
+  const reason = full
+    ? "is at its concurrency limit."
+    : `is temporarily out of service after repeated failures. ${last === undefined ? "" : `The last one: ${last}`}`.trim();
+  return new AppError("overloaded", `The model ${JSON.stringify(route.id)} ${reason} Retry later.`, {
     retryAfterMs: Math.min(...waits, 60_000),
   });
 }

@@ -132,7 +132,14 @@ describe("model files", () => {
     assert.ok((await ask(server, "damaged")).status >= 500);
     const model = (await list(server)).find(({ id }) => id === "damaged");
     assert.equal(model?.state, "unavailable");
-    assert.match(model.state_reason ?? "", /cannot be loaded/);
+    const reason = /^The model file cannot be loaded: .*unknown model architecture: 'mamma'/;
+    assert.match(model.state_reason ?? "", reason);
+    // Callers learn it, too, however often they ask.
+    for (let call = 0; call < 6; call++) {
+      const refused = await ask(server, "damaged");
+      assert.deepEqual([refused.status, refused.headers.get("x-should-retry")], [502, "false"]);
+      assert.match(((await refused.json()) as { error: { message: string } }).error.message, reason);
+    }
     assert.equal((await ask(server, "sounding-trial")).status, 200);
   });
 
@@ -178,6 +185,45 @@ aliases:
       assert.ok(engines.includes(expected), `${expected} in ${engines.join()}`);
     assert.ok(!engines.some((each) => each.startsWith("given")));
     assert.equal((await ask(server, "short")).status, 200);
+  });
+
+  test("that cannot be used do not block a new configuration, and say why", async () => {
+    await using server = await startServer(`
+engines:
+  voices:
+    type: sherpa_onnx
+    models:
+      absent: { kind: vits, folder: absent }
+  chats: { type: llama_cpp, models: { gone: { file: gone.gguf }, given: { file: given.gguf } } }
+`);
+    await put(server, "given.gguf", gguf);
+    const models = await until(server, (all) => ["absent", "gone", "given"].every((id) => has(id)(all)));
+    const state = (id: string) => {
+      const model = models.find((each) => each.id === id)!;
+      return [model.state, model.state_reason];
+    };
+    assert.deepEqual(state("absent"), [
+      "unavailable",
+      'The model "absent" cannot be used: its folder "absent" does not exist.',
+    ]);
+    assert.equal((await ask(server, "given")).status, 200);
+    for (let call = 0; call < 6; call++) {
+      const gone = await ask(server, "gone");
+      const { error } = (await gone.json()) as { error: { message: string } };
+      assert.deepEqual(
+        [gone.status, error.message],
+        [502, 'The model file "gone.gguf" does not exist on this server.'],
+      );
+      const spoken = await server.call("/v1/audio/speech", { model: "absent", voice: "alloy", input: "Hi." });
+      assert.equal(spoken.status, 502);
+      assert.match(await spoken.text(), /its folder \\"absent\\" does not exist/);
+    }
+    await put(server, "gone.gguf", gguf);
+    assert.equal((await ask(server, "gone")).status, 200);
+    await writeTinyVoice(join(server.dataDirectory, "models/absent"));
+    const spoken = await server.call("/v1/audio/speech", { model: "absent", voice: "alloy", input: "Hi." });
+    assert.equal(spoken.status, 200);
+    assert.ok(!(await list(server)).some(({ id, state: now }) => id === "absent" && now === "unavailable"));
   });
 
   test("are not served if the configuration says so", async () => {

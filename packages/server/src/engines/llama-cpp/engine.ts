@@ -169,6 +169,7 @@ export async function createLlamaCppEngine(
         }),
       ),
     isLoaded: (id) => models.get(id)?.supervised.isLoaded === true,
+    problemOf: (id) => models.get(id)?.supervised.problem,
     async close() {
       await Promise.all([...models.values()].map(({ supervised }) => supervised.close()));
     },

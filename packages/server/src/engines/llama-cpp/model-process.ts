@@ -52,8 +52,8 @@ type Loaded = Extract<FromModel, { type: "ready" }>;
 
 const script = siblingScript(import.meta.url, "child/main");
 
-function toError({ code, message, param }: WireError): AppError {
-  return new AppError(code, message, { param });
+function toError({ code, message, param, lasting }: WireError): AppError {
+  return new AppError(code, message, { param, lasting });
 }
 
 function receive(message: FromModel, queues: CallQueues, { name, logger }: StartOptions): void {
@@ -93,7 +93,10 @@ async function load(child: Child, { name, settings, startTimeoutMs }: StartOptio
     },
     ended({ how, error }) {
       if (error === undefined) {
-        return new AppError("upstream_failed", `The model's process exited while loading the model (${how}).`);
+        // The system kills processes when memory is short.
+        const lasting = how !== "SIGKILL";
+        const message = `The model's process exited while loading the model (${how}).`;
+        return new AppError("upstream_failed", message, { lasting });
       }
       return new AppError("upstream_failed", "The model's process cannot be started.", { cause: error });
     },

@@ -180,6 +180,8 @@ export interface WireError {
   readonly code: ErrorCode;
   readonly message: string;
   readonly param?: string | undefined;
+  /** As in `AppError`. */
+  readonly lasting?: boolean;
 }
 
 /** How many events of a call may be on their way before the model waits for its reader. */

@@ -7,6 +7,7 @@ import { AppError, defaultRetryAfterMs } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
 import { FailureBackoff } from "../../child-process/failure-backoff.ts";
 import { ConcurrencyLimit } from "../concurrency-limit.ts";
+import { LoadFailure } from "../load-failure.ts";
 import { startModelProcess, type ModelProcess } from "./model-process.ts";
 import type { EmbeddedInput, EmbeddingInput, Generation, GenerationEvent, LoadSettings } from "./protocol.ts";
 
@@ -30,6 +31,8 @@ export interface SupervisedModel {
   embed(inputs: readonly EmbeddingInput[], signal: AbortSignal): Promise<EmbeddedInput[]>;
   /** Loads the model before it is needed. */
   preload(): Promise<void>;
+  /** Why it could not be loaded, as long as that is not tried again. */
+  readonly problem: AppError | undefined;
   /** Whether its process has loaded it. */
   readonly isLoaded: boolean;
   close(): Promise<void>;
@@ -52,13 +55,17 @@ export function superviseModel(options: SupervisedModelOptions): SupervisedModel
 
   let loaded: ModelProcess | undefined;
 
+  const failure = new LoadFailure();
+
   const start = async (): Promise<ModelProcess> => {
-    const started = await startModelProcess({
-      name,
-      settings: await options.settings(),
-      startTimeoutMs: options.startTimeoutMs,
-      logger,
-    });
+    const settings = await options.settings();
+    const { startTimeoutMs } = options;
+    const started = await startModelProcess({ name, settings, startTimeoutMs, logger }).catch(
+      async (error: unknown) => {
+        if (error instanceof AppError && error.lasting) await failure.remember(error, [settings.path]);
+        throw error;
+      },
+    );
     loaded = started;
     void started.ended.then(() => {
       if (loaded === started) loaded = undefined;
@@ -83,7 +90,7 @@ export function superviseModel(options: SupervisedModelOptions): SupervisedModel
     current = starting;
     starting.catch((error: unknown) => {
       if (current === starting) current = undefined;
-      pauses.fail();
+      if (!(error instanceof AppError && error.lasting)) pauses.fail();
       logger.error({ model: name, error }, "a model cannot be loaded");
     });
     return starting;
@@ -91,6 +98,7 @@ export function superviseModel(options: SupervisedModelOptions): SupervisedModel
 
   const loadedUnlessAborted = async (signal: AbortSignal): Promise<ModelProcess> => {
     try {
+      if (failure.isKnown) await failure.check();
       return await abortable(loadedProcess(), signal);
     } catch (error) {
       throw signal.aborted ? abortReason(signal) : error;
@@ -162,6 +170,9 @@ export function superviseModel(options: SupervisedModelOptions): SupervisedModel
       } finally {
         leave(1);
       }
+    },
+    get problem() {
+      return failure.error;
     },
     get isLoaded() {
       return loaded !== undefined && !stopping.has(loaded);

@@ -12,7 +12,7 @@ import { languagesOf, whisperLanguage } from "./languages.ts";
 import { givesWordTimes, loadSettings } from "./library-settings.ts";
 import { modelKinds } from "../../model-files/model-kinds.ts";
 import { ProcessPool } from "./process-pool.ts";
-import { resolveModel } from "./resolve-model.ts";
+import { filesOf, resolveModel, withPhonemeData } from "./resolve-model.ts";
 import { createSpeechModel } from "./speech-model.ts";
 import { createStreamModel } from "./stream-model.ts";
 import { createVadSegmentModel } from "./vad-segment-model.ts";
@@ -30,14 +30,17 @@ const usualVoiceRate = 22_050;
 interface RunnableModel {
   readonly id: string;
   readonly createdUnixMs: number;
-  readonly pool: ProcessPool;
+  /** Undefined for a model that cannot be used. */
+  readonly pool: ProcessPool | undefined;
+  /** Why it cannot be used; while it runs, its pool may know another reason. */
+  readonly problem?: AppError;
   readonly speech?: SpeechModel;
   readonly transcription?: TranscriptionModel;
 }
 
 /**
- * An engine of type `sherpa_onnx`. Loads nothing until it is called, except models with `preload`.
- * @throws AppError upstream_failed that names the files that are missing
+ * An engine of type `sherpa_onnx`. Loads nothing until it is called, except models with `preload`. A model that cannot be used,
+ * such as one with a missing file, is logged, and its calls fail; the others are served.
  */
 export async function createSherpaOnnxEngine(
   name: string,
@@ -45,8 +48,36 @@ export async function createSherpaOnnxEngine(
   parts: SherpaOnnxParts,
 ): Promise<Engine> {
   const models = new Map<string, RunnableModel>();
-  for (const [id, model] of Object.entries(settings.models)) models.set(id, await makeRunnable(id, model, parts));
-  for (const [id, model] of Object.entries(settings.models)) if (model.preload === true) models.get(id)?.pool.preload();
+  const looking = new Map<string, Promise<RunnableModel>>();
+  let isClosed = false;
+  const look = async (id: string): Promise<RunnableModel> => {
+    try {
+      const model = await makeRunnable(id, settings.models[id]!, parts);
+      if (isClosed) await model.pool?.close();
+      else models.set(id, model);
+      return model;
+    } catch (problem) {
+      if (problem instanceof AppError && models.get(id)?.problem?.message !== problem.message) {
+        parts.logger.error({ model: id, error: problem }, "a model cannot be used");
+        models.set(id, unusableModel(id, settings.models[id]!, { problem, lookAgain: () => lookAgain(id) }));
+      }
+      throw problem;
+    }
+  };
+  const lookAgain = (id: string): Promise<RunnableModel> => {
+    const model = models.get(id);
+    if (model !== undefined && model.problem === undefined) return Promise.resolve(model);
+    const underway = looking.get(id) ?? look(id).finally(() => looking.delete(id));
+    looking.set(id, underway);
+    return underway;
+  };
+  for (const id of Object.keys(settings.models)) {
+    await look(id).catch((problem: unknown) => {
+      if (!(problem instanceof AppError)) throw problem;
+    });
+  }
+  for (const [id, model] of Object.entries(settings.models))
+    if (model.preload === true) models.get(id)?.pool?.preload();
   const find = (id: string): RunnableModel => {
     const model = models.get(id);
     if (model !== undefined) return model;
@@ -56,17 +87,44 @@ export async function createSherpaOnnxEngine(
     name,
     speech: (id) => find(id).speech,
     transcription: (id) => find(id).transcription,
-    listModels: async () =>
-      [...models.values()].map(({ id, createdUnixMs }) => ({
+    async listModels() {
+      await Promise.allSettled([...models.keys()].map(lookAgain));
+      return [...models.values()].map(({ id, createdUnixMs }) => ({
         id,
         created: Math.floor(createdUnixMs / 1000),
         ownedBy: name,
-      })),
-    isLoaded: (id) => models.get(id)?.pool.isLoaded === true,
+      }));
+    },
+    isLoaded: (id) => models.get(id)?.pool?.isLoaded === true,
+    problemOf: (id) => models.get(id)?.problem ?? models.get(id)?.pool?.problem,
     async close() {
-      await Promise.all([...models.values()].map(({ pool }) => pool.close()));
+      isClosed = true;
+      await Promise.all([...models.values()].flatMap(({ pool }) => (pool === undefined ? [] : [pool.close()])));
     },
   };
+}
+
+/** A model that cannot be used. Its calls look again: its files may have been pulled in the meantime. */
+function unusableModel(
+  id: string,
+  { kind }: SherpaOnnxModelSettings,
+  { problem, lookAgain }: { readonly problem: AppError; lookAgain(): Promise<RunnableModel> },
+): RunnableModel {
+  const model = { id, createdUnixMs: 0, pool: undefined, problem };
+  if (modelKinds[kind].task !== "speech") {
+    const transcribe: TranscriptionModel["transcribe"] = async function* (call) {
+      yield* (await lookAgain()).transcription!.transcribe(call);
+    };
+    return { ...model, transcription: { givesWords: true, transcribe } };
+  }
+  const speech: SpeechModel = {
+    givesMarks: true,
+    voices: async (signal) => (await lookAgain()).speech!.voices(signal),
+    async *speak(call) {
+      yield* (await lookAgain()).speech!.speak(call);
+    },
+  };
+  return { ...model, speech };
 }
 
 async function makeRunnable(
@@ -74,11 +132,12 @@ async function makeRunnable(
   settings: SherpaOnnxModelSettings,
   { logger, dataDirectory }: SherpaOnnxParts,
 ): Promise<RunnableModel> {
-  const resolved = await resolveModel(id, settings, dataDirectory);
+  const resolved = await withPhonemeData(await resolveModel(id, settings, dataDirectory), settings, dataDirectory);
   const processes = settings.processes ?? 1;
   const pool = new ProcessPool({
     name: id,
     settings: loadSettings(settings, resolved),
+    files: filesOf(resolved),
     processes,
     startTimeoutMs: settings.start_timeout_ms ?? 120_000,
     idleUnloadMs: settings.idle_unload_ms,
@@ -87,7 +146,9 @@ async function makeRunnable(
   const slots = new ConcurrencyLimit(`The model ${JSON.stringify(id)}`, processes + (settings.queue_limit ?? 64));
   const { metadata, createdUnixMs } = resolved;
   const fail = (problem: string): never => {
-    throw new AppError("upstream_failed", `The model ${JSON.stringify(id)} cannot be used: ${problem}.`);
+    throw new AppError("upstream_failed", `The model ${JSON.stringify(id)} cannot be used: ${problem}.`, {
+      lasting: true,
+    });
   };
   const { kind } = settings;
   const model = { id, createdUnixMs, pool };

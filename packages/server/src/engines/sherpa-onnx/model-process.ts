@@ -3,11 +3,14 @@ import { IpcProcess } from "../../child-process/ipc-process.ts";
 import { siblingScript } from "../../child-process/sibling-script.ts";
 import { libraryPaths } from "../../config/library-paths.ts";
 import { AppError } from "../../errors.ts";
+import { publicReason } from "../load-failure.ts";
 import type { FromModel, LoadSettings, ResultOf, ToModel, Work } from "./protocol.ts";
 
 interface StartOptions {
   readonly name: string;
   readonly settings: LoadSettings;
+  /** The model's files, which the library's messages name. */
+  readonly files: readonly string[];
   readonly startTimeoutMs: number;
   /** Aborts the start. */
   readonly signal: AbortSignal;
@@ -21,6 +24,7 @@ const script = siblingScript(import.meta.url, "child/main");
 export class ModelProcess {
   readonly #process: IpcProcess<ToModel, FromModel>;
   readonly #name: string;
+  readonly #files: readonly string[];
   #jobs = 0;
   #running: { readonly job: number; resolve(result: unknown): void; reject(error: unknown): void } | undefined;
   /** How long the library took to load the model. */
@@ -28,8 +32,9 @@ export class ModelProcess {
   /** Resolves when the process has ended, for any reason. */
   readonly ended: Promise<void>;
 
-  private constructor(name: string) {
+  private constructor({ name, files }: Pick<StartOptions, "name" | "files">) {
     this.#name = name;
+    this.#files = files;
     this.#process = new IpcProcess<ToModel, FromModel>({
       script,
       environment: libraryPaths(),
@@ -48,8 +53,9 @@ export class ModelProcess {
    * Starts a process and loads the model in it. If that fails, the process has ended.
    * @throws AppError upstream_failed or upstream_timeout with the library's output as its cause, or the signal's reason
    */
-  static async start({ name, settings, startTimeoutMs: timeoutMs, signal }: StartOptions): Promise<ModelProcess> {
-    const started = new ModelProcess(name);
+  static async start(options: StartOptions): Promise<ModelProcess> {
+    const { name, settings, startTimeoutMs: timeoutMs, signal } = options;
+    const started = new ModelProcess(options);
     try {
       const read = (message: FromModel): number | undefined => started.#readLoadMs(message);
       started.loadMs = await started.#process.start({ type: "load", settings }, read, {
@@ -59,7 +65,8 @@ export class ModelProcess {
           const message = `The model ${JSON.stringify(name)} was not loaded within start_timeout_ms (${timeoutMs}).`;
           return new AppError("upstream_timeout", message);
         },
-        ended: () => started.#unusable(undefined),
+        // The system kills processes when memory is short.
+        ended: ({ how }) => started.#unusable(undefined, how !== "SIGKILL"),
       });
       return started;
     } catch (error) {
@@ -109,13 +116,16 @@ export class ModelProcess {
   }
 
   #readLoadMs(message: FromModel): number | undefined {
-    if (message.type === "unusable") throw this.#unusable(message.message);
+    if (message.type === "unusable") throw this.#unusable(message.message, true);
     return message.type === "ready" ? message.loadMs : undefined;
   }
 
-  #unusable(reason: string | undefined): AppError {
+  #unusable(reason: string | undefined, lasting: boolean): AppError {
     const said = [reason, this.#process.lastOutput].filter((text) => text !== undefined && text !== "").join("\n");
-    return this.#failure(`The model ${JSON.stringify(this.#name)} cannot be loaded.`, said);
+    const shown = publicReason(said, this.#files);
+    const message = `The model ${JSON.stringify(this.#name)} cannot be loaded${shown === undefined ? "" : `: ${shown}`}.`;
+    const isOfFiles = lasting && !/bad_alloc|out of memory|cannot allocate/i.test(said);
+    return new AppError("upstream_failed", message, { cause: new Error(said), lasting: isOfFiles });
   }
 
   #receive(message: FromModel): void {

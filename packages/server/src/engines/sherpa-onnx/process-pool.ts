@@ -7,35 +7,23 @@ import { AppError, defaultRetryAfterMs } from "../../errors.ts";
 import { RoundRobinQueue } from "../../scheduling/round-robin-queue.ts";
 import type { Logger } from "../../logger.ts";
 import { FailureBackoff } from "../../child-process/failure-backoff.ts";
-import { JobQueue, type JobOptions, type QueuedJob } from "../job-queue.ts";
+import { LoadFailure } from "../load-failure.ts";
+import { JobQueue, type JobOptions } from "../job-queue.ts";
 import { ModelProcess } from "./model-process.ts";
+import type { Job, Slot } from "./pool-slot.ts";
 import type { LoadSettings, ResultOf, StreamWork, Work } from "./protocol.ts";
 
 export interface ProcessPoolOptions {
   readonly name: string;
   readonly settings: LoadSettings;
+  /** The model's files; when they cannot be loaded, that is tried again once they change. */
+  readonly files: readonly string[];
   /** Most processes. */
   readonly processes: number;
   readonly startTimeoutMs: number;
   /** Undefined: never unloaded. */
   readonly idleUnloadMs: number | undefined;
   readonly logger: Logger;
-}
-
-interface Job extends QueuedJob {
-  readonly work: Work;
-  resolve(result: never): void;
-  /** The caller has been answered or has disconnected. */
-  cancelled: boolean;
-}
-
-/** A process and its current jobs. */
-interface Slot {
-  readonly process: ModelProcess;
-  job: Job | undefined;
-  /** Work of streams that live in this process. */
-  readonly streamJobs: JobQueue<Job>;
-  streams: number;
 }
 
 export interface ModelStream {
@@ -59,6 +47,7 @@ export class ProcessPool {
   readonly #closing = new AbortController();
   #streams = 0;
   readonly #pauses = new FailureBackoff();
+  readonly #failure = new LoadFailure();
   #idleTimer: NodeJS.Timeout | undefined;
   #pauseTimer: NodeJS.Timeout | undefined;
 
@@ -71,11 +60,13 @@ export class ProcessPool {
    * @throws AppError upstream_failed, upstream_timeout or overloaded; the signal's reason when it aborts
    */
   async run<W extends Work>(work: W, turn: JobOptions): Promise<ResultOf<W>> {
+    if (this.#failure.isKnown) await this.#failure.check();
     return this.#enqueue(work, this.#jobs, turn);
   }
 
   /** A stream in the process that has the fewest. Failures are those of `run`. */
   async openStream(signal: AbortSignal, group = ""): Promise<ModelStream> {
+    if (this.#failure.isKnown) await this.#failure.check();
     this.#admit(signal);
     const slot = await this.#slotForStream(signal, group);
     const stream = ++this.#streams;
@@ -99,6 +90,11 @@ export class ProcessPool {
   /** Starts one process before it is needed. A failure is logged and reported to the first caller. */
   preload(): void {
     if (this.#slots.size + this.#starts.size === 0) this.#start();
+  }
+
+  /** Why the model could not be loaded, as long as that is not tried again. */
+  get problem(): AppError | undefined {
+    return this.#failure.error;
   }
 
   /** Whether a process has loaded the model. */
@@ -243,14 +239,15 @@ export class ProcessPool {
   }
 
   async #load(): Promise<void> {
-    const { name, settings, startTimeoutMs, logger } = this.#options;
+    const { name, settings, files, startTimeoutMs, logger } = this.#options;
     const { signal } = this.#closing;
     try {
-      this.#add(await ModelProcess.start({ name, settings, startTimeoutMs, signal }));
+      this.#add(await ModelProcess.start({ name, settings, files, startTimeoutMs, signal }));
     } catch (error) {
       if (signal.aborted) return;
       logger.error({ model: name, error }, "a model cannot be loaded");
-      this.#pauses.fail();
+      if (error instanceof AppError && error.lasting) await this.#failure.remember(error, files);
+      else this.#pauses.fail();
       if (this.#slots.size > 0) return;
       this.#jobs.rejectAll(error);
       for (const waiting of this.#streamsWaiting.drain()) waiting.reject(error);

@@ -25,6 +25,7 @@ export function voicesOf(
     throw new AppError(
       "upstream_failed",
       `The model ${JSON.stringify(name)} cannot be used: the voice ${JSON.stringify(voice)} uses speaker ${facts.speaker}, but the model has ${speakers}, numbered from 0.`,
+      { lasting: true },
     );
   });
   const names = metadata.get("speaker_names")?.split(",") ?? [];

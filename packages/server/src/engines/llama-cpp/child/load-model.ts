@@ -10,6 +10,7 @@ import {
   type LlamaModel,
 } from "node-llama-cpp";
 import { AppError } from "../../../errors.ts";
+import { publicReason } from "../../load-failure.ts";
 import { describeGguf, type GgufDescription } from "../../../model-files/gguf-file.ts";
 import { embeddingProblem, poolings, purposeOf } from "../../../model-files/gguf-purpose.ts";
 import { defaultContextSize, defaultEmbeddingTokens, type EmbeddingSettings, type LoadSettings } from "../protocol.ts";
@@ -55,7 +56,10 @@ async function describe(path: string): Promise<GgufDescription> {
   } catch (error) {
     // What the system says about a file that cannot be read names its path.
     if (!(error instanceof Error) || "code" in error) throw error;
-    throw new AppError("upstream_failed", `The model file cannot be loaded: ${error.message}.`, { cause: error });
+    throw new AppError("upstream_failed", `The model file cannot be loaded: ${error.message}.`, {
+      cause: error,
+      lasting: true,
+    });
   }
 }
 
@@ -63,7 +67,8 @@ async function load(settings: LoadSettings, report: ReportLog): Promise<LoadedCh
   const description = await describe(settings.path);
   const embeds = purposeOf(description, settings.embeddings !== undefined) !== "chat";
   const problem = embeds ? embeddingProblem(description, settings.embeddings?.pooling) : undefined;
-  if (problem !== undefined) throw new AppError("upstream_failed", `The model cannot be used: ${problem}.`);
+  if (problem !== undefined)
+    throw new AppError("upstream_failed", `The model cannot be used: ${problem}.`, { lasting: true });
   const llama = await openLlama(settings, report);
   const model = await openModel(llama, settings, description);
   const device = llama.gpu === false ? "cpu" : llama.gpu;
@@ -111,6 +116,7 @@ async function createChat(model: LlamaModel, settings: LoadSettings): Promise<Om
     throw new AppError(
       "upstream_failed",
       "The model file has no chat template; set chat_template in the configuration.",
+      { lasting: true },
     );
   }
   const context = await model.createContext({
@@ -146,13 +152,22 @@ async function createEmbeddings(
   };
 }
 
-function problemOf(error: unknown, { gpu }: LoadSettings): string {
+/** @param said the library's last error message */
+function failureOf(error: unknown, { gpu, path }: LoadSettings, said: string): AppError {
+  const fail = (message: string, lasting = false) =>
+    new AppError("upstream_failed", message, { cause: error, lasting });
   if (error instanceof NoBinaryFoundError) {
-    return `No llama.cpp binary for gpu ${JSON.stringify(gpu)} is installed; the engine's documentation explains how to install one.`;
+    return fail(
+      `No llama.cpp binary for gpu ${JSON.stringify(gpu)} is installed; the engine's documentation explains how to install one.`,
+    );
   }
-  if (error instanceof InsufficientMemoryError)
-    return "There is not enough memory for the model with this context_size.";
-  return "The model file cannot be loaded; see the server's log.";
+  if (error instanceof InsufficientMemoryError || /failed to allocate|out of memory/i.test(said))
+    return fail("There is not enough memory for the model with this context_size.");
+  const reason = publicReason(said, [path]);
+  return fail(
+    `The model file cannot be loaded${reason === undefined ? "; see the server's log" : `: ${reason}`}.`,
+    true,
+  );
 }
 
 /**
@@ -162,12 +177,18 @@ export async function loadModel(
   settings: LoadSettings,
   report: ReportLog,
 ): Promise<LoadedChatModel | LoadedEmbeddingModel> {
+  let said = "";
+  const remember: ReportLog = (level, message) => {
+    // The first error is the cause; the others say what failed because of it.
+    if (level === "error" && said === "") said = message;
+    report(level, message);
+  };
   try {
-    return await load(settings, report);
+    return await load(settings, remember);
   } catch (error) {
     if (error instanceof AppError) throw error;
     // The reason names paths of this machine: for the log, not for callers.
     report("error", error instanceof Error ? error.message : String(error));
-    throw new AppError("upstream_failed", problemOf(error, settings), { cause: error });
+    throw failureOf(error, settings, said);
   }
 }

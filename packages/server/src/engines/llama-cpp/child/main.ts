@@ -27,8 +27,8 @@ let host: ModelHost | EmbeddingHost | undefined;
 const send: (message: FromModel) => void = sendToParent;
 
 function toWireError(thrown: unknown): WireError {
-  const { code, message, param } = toAppError(thrown);
-  return { code, message, param: param ?? undefined };
+  const { code, message, param, lasting } = toAppError(thrown);
+  return { code, message, param: param ?? undefined, ...(lasting ? { lasting } : {}) };
 }
 
 /** To the server's log. */
