@@ -154,6 +154,19 @@ describe("sounding models", () => {
     await runSounding(["models", "remove", "acme-chat/chat.gguf"], { env });
   });
 
+  test("says that a file which the configuration names is damaged", async () => {
+    const config = join(folder, "damaged.yaml");
+    const data = join(folder, "damaged");
+    await mkdir(join(data, "models"), { recursive: true });
+    await writeFile(join(data, "models/bad.gguf"), "no model");
+    await writeFile(
+      config,
+      `storage: { data_dir: ${data} }\nengines: { local: { type: llama_cpp, models: { mine: { file: bad.gguf } } } }\n`,
+    );
+    const { stdout } = await runSounding(["models", "--config", config], { env: {} });
+    assert.match(stdout, /^bad\.gguf .* mine \(engine local\), unusable: it is not a GGUF file/m);
+  });
+
   test("names the cause of a network failure", async () => {
     const offline = { ...env, HF_ENDPOINT: "https://hub.invalid" };
     const failed = await runSounding(["models", "pull", "owner/repository/model.gguf"], { env: offline });

@@ -43,6 +43,7 @@ export async function showStored(
 
 function rowOf({ stored, id, engine, configured, reason }: PlannedModel): string[] {
   const use = id ?? (engine === undefined ? `not served: ${reason ?? "unknown"}` : "part of a model");
-  const served = configured ? `${use} (engine ${engine})` : use;
+  const unusable = reason === undefined ? "" : `, unusable: ${reason}`;
+  const served = configured ? `${use} (engine ${engine})${unusable}` : use;
   return [stored.name, showBytes(stored.sizeBytes), stored.architecture ?? stored.kind ?? "-", served];
 }

@@ -18,7 +18,7 @@ export interface PlannedModel {
   readonly engine: string | undefined;
   /** Whether it is served because the configuration or Sounding itself names it. */
   readonly configured: boolean;
-  /** Why it is not served. */
+  /** Why it is not served, or why its calls fail. */
   readonly reason: string | undefined;
 }
 
@@ -44,7 +44,10 @@ export function planModels({ dataDirectory, stored, engines, own, disabled }: Pl
   const ids = idsOf(free.map(({ name }) => name));
   return stored.map((model): PlannedModel => {
     const use = useOf(model);
-    if (use !== undefined) return { stored: model, ...use, configured: true, reason: undefined };
+    if (use !== undefined) {
+      const reason = isDamaged(model) ? model.problem : undefined;
+      return { stored: model, ...use, configured: true, reason };
+    }
     const reason = model.problem ?? disabled;
     if (reason !== undefined || model.format === "other")
       return { stored: model, id: undefined, engine: undefined, configured: false, reason };
@@ -56,6 +59,11 @@ export function planModels({ dataDirectory, stored, engines, own, disabled }: Pl
       reason,
     };
   });
+}
+
+/** Whether it has a problem that no setting solves. */
+function isDamaged({ format, architecture, problem }: StoredModel): boolean {
+  return problem !== undefined && (format === "piper" || (format === "gguf" && architecture === undefined));
 }
 
 interface Use {
