@@ -24,6 +24,8 @@ const notRun: Readonly<Record<string, string>> = {
   "npm run build": "test/packages.test.ts does the same in other folders",
   "sounding serve": "does not end; test/quick-start.test.ts starts the server",
   "sounding login\n": "asks for the key in a terminal; packages/cli/test/login.test.ts answers",
+  "curl http://127.0.0.1:4141/v1/audio/translations":
+    "needs an upstream that translates; test/translations.test.ts has one",
   "sounding chat --model big": "a conversation; packages/cli/test/chat-session.test.ts has one",
   "sounding speak 'A fathom": "needs an audio device; packages/cli/test/speak.test.ts has a player",
   "sounding chat what is a fathom | sounding speak --play": "needs an audio device",

@@ -36,7 +36,7 @@ describe("incremental JSON", () => {
   test("equals it for long texts, wherever they are divided", async () => {
     for (const shift of [0, 1]) {
       const text = "x".repeat(shift) + '😀"\n'.repeat(40_000);
-      const value = { text, lone: `${"\ud83d".repeat(70_000)}`, list: [text, { text }] };
+      const value = { text, lone: "\ud83d".repeat(70_000), list: [text, { text }] };
       assert.equal((await encodeJson(value)).toString(), JSON.stringify(value));
     }
   });
