@@ -99,11 +99,11 @@ describe("speaker diarization", () => {
     assert.ok(deltas.length >= 2);
   });
 
-  test("reports missing or invalid models at the start", async () => {
-    const without = start("transducer", (folder) => rm(join(folder, "embedding.onnx")));
-    await assert.rejects(without, /neither .*tiny\/embedding\.onnx nor .* exists \(speakers\.embedding\)/);
-    const wrong = start("transducer", (folder) => writeFile(join(folder, "segmentation.onnx"), "no model"));
-    await assert.rejects(wrong, /segmentation\.onnx is not an ONNX file/);
+  test("says which model of its speakers is missing or invalid", async () => {
+    await using without = await start("transducer", (folder) => rm(join(folder, "embedding.onnx")));
+    assert.match(without.engine.problemOf!("tiny")!.message, /speakers\.embedding, embedding\.onnx, does not exist/);
+    await using wrong = await start("transducer", (folder) => writeFile(join(folder, "segmentation.onnx"), "no model"));
+    assert.match(wrong.engine.problemOf!("tiny")!.message, /segmentation\.onnx is not an ONNX file/);
   });
 
   test("compares voices by their direction, and reports one without it as unknown", () => {
