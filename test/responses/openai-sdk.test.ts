@@ -71,7 +71,10 @@ for (const model of ["assistant", "native"]) {
     test("OpenAI's SDK raises its errors", async () => {
       const wrong = client.responses.create({ model: "nothing", input: question });
       await assert.rejects(wrong, NotFoundError);
-      await assert.rejects(client.responses.create({ model, input: question, background: true }), BadRequestError);
+      await assert.rejects(
+        client.responses.create({ model, input: question, conversation: "conv_1" }),
+        BadRequestError,
+      );
     });
 
     test("the AI SDK loops over tools, at once and streaming", async () => {
