@@ -61,8 +61,8 @@ function scanMembers(text: Buffer): JsonMember[] {
   }
 }
 
-/** The name with its escapes, such as `\u0065`, decoded. */
-function readName(text: Buffer, start: number, end: number): string {
+/** The name between these offsets of its quotes, with its escapes, such as `\u0065`, decoded. */
+export function readName(text: Buffer, start: number, end: number): string {
   const name = text.toString("utf8", start + 1, end - 1);
   return name.includes("\\") ? (JSON.parse(`"${name}"`) as string) : name;
 }

@@ -6,6 +6,7 @@ import { estimateTokens } from "../estimate-tokens.ts";
 import type { ChatOperation, FinishedChat } from "../finished-call.ts";
 import type { ChatGuard } from "../guardrails/chat-guard.ts";
 import type { CallerFields } from "../http/caller.ts";
+import type { CutTexts } from "../http/json-outline.ts";
 import type { RouteInput } from "../http/route.ts";
 import type { Admission } from "../limits/admission.ts";
 import type { Limiter } from "../limits/limiter.ts";
@@ -41,10 +42,10 @@ export interface AdmittedChat<Model extends ChatModel> extends Prepared {
 
 /** Puts the prompt's texts in place for guardrails and for telemetry that records them. */
 export async function restoreReadTexts(
-  { body: { model }, scope, texts }: Pick<RouteInput<{ readonly model: string }>, "body" | "scope" | "texts">,
+  texts: CutTexts,
+  { body: { model }, scope }: Pick<RouteInput<{ readonly model: string }>, "body" | "scope">,
   { guardFor, keepsContent }: Pick<ChatParts, "guardFor" | "keepsContent">,
 ): Promise<void> {
-  if (texts === undefined) return;
   if (guardFor(scope, model) !== undefined || keepsContent(scope) !== false) await texts.restore();
 }
 

@@ -23,7 +23,7 @@ export type Chat = (input: ChatInput) => Promise<RouteResponse>;
 
 export function createChat(parts: ChatParts): Chat {
   return async (input) => {
-    if (input.texts !== undefined) await restoreReadTexts(input, parts);
+    if (input.texts !== undefined) await restoreReadTexts(input.texts, input, parts);
     const admitting = admitChat(input, () => prepareChat(input.body), parts);
     const admitted = admitting instanceof Promise ? await admitting : admitting;
     const { request: received, changes: receivedChanges, model, guard, promptTokens, admission } = admitted;

@@ -61,7 +61,7 @@ export function createWire<Request extends WireRequest>(
   parts: ChatParts<RoutedChat>,
 ): ServeWire<Request> {
   return async (received, sent, onTarget) => {
-    if (received.texts !== undefined) await restoreReadTexts(received, parts);
+    if (received.texts !== undefined) await restoreReadTexts(received.texts, received, parts);
     const { bytes, texts, scope, headers: requestHeaders, requestId, clientAddress, signal, cancellation } = received;
     const caller = { scope, headers: requestHeaders, requestId, clientAddress, note: received.note.bind(received) };
     const input: WireInput<Request> = { ...caller, body: received.body, bytes, texts, signal, cancellation, ...sent };

@@ -143,12 +143,7 @@ class TextCall {
   }
 
   get #routedCall(): PreparedCall {
-    return new PreparedCall({ request: this.#record.request, changes: {} }, this.#preparedInput, this.#record);
-  }
-
-  get #preparedInput() {
-    const { bytes, requestId, scope, cancellation, signal } = this.#input;
-    return { bytes, requestId, scope, cancellation, signal };
+    return new PreparedCall({ request: this.#record.request, changes: {} }, this.#input, this.#record);
   }
 
   get #wireCall(): WireCall {

@@ -5,7 +5,7 @@
  */
 import { AppError } from "../errors.ts";
 import { inputLimit } from "../input-limits.ts";
-import type { JsonMember } from "../json-members.ts";
+import { readName, type JsonMember } from "../json-members.ts";
 
 const quote = 0x22;
 const backslash = 0x5c;
@@ -91,9 +91,8 @@ export class JsonScan {
     const members: JsonMember[] = [];
     for (let at = 0; at < offsets.length; at += 4) {
       const start = offsets[at]!;
-      const name = this.#text.toString("utf8", start + 1, offsets[at + 1]! - 1);
       members.push({
-        name: name.includes("\\") ? (JSON.parse(`"${name}"`) as string) : name,
+        name: readName(this.#text, start, offsets[at + 1]!),
         start,
         valueStart: offsets[at + 2]!,
         end: offsets[at + 3]!,

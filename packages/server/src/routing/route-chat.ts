@@ -3,7 +3,6 @@ import { randomUUID } from "node:crypto";
 import type { ChatCompletion, ChatCompletionChunk } from "../api/chat-answer.ts";
 import { AppError } from "../errors.ts";
 import type { ChatCall, ChatModel } from "../engines/engine.ts";
-import { later } from "../streams/later.ts";
 import type { Target } from "./target.ts";
 import type { RoutedCall } from "./try-route.ts";
 import { routeAnswer, routeStream, type RoutingOptions } from "./try-routes.ts";
@@ -51,7 +50,12 @@ function complete(model: ChatModel, call: ChatCall): Promise<ChatCompletion> {
 }
 
 function begin(model: ChatModel, call: ChatCall): AsyncIterable<ChatCompletionChunk> {
-  return needsTexts(model, call) ? later(() => call.restoreTexts().then(() => model.stream(call))) : model.stream(call);
+  return needsTexts(model, call) ? streamWithTexts(model, call) : model.stream(call);
+}
+
+async function* streamWithTexts(model: ChatModel, call: CutCall): AsyncGenerator<ChatCompletionChunk, void, undefined> {
+  await call.restoreTexts();
+  yield* model.stream(call);
 }
 
 type CutCall = ChatCall & { readonly restoreTexts: () => Promise<void> };
