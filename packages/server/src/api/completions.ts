@@ -4,6 +4,7 @@ import { inputLimit } from "../input-limits.ts";
 import { costMembers } from "./cost-members.ts";
 import { operation } from "./operation.ts";
 import { optional, schema, type TypeOf } from "./schema.ts";
+import { tokenList } from "./texts-or-tokens.ts";
 
 const mostPrompts = inputLimit({
   area: "Chat completions",
@@ -12,10 +13,7 @@ const mostPrompts = inputLimit({
   error: "invalid_request",
 });
 
-const tokens = Type.Array(Type.Integer({ minimum: 0, description: "A token." }), {
-  minItems: 1,
-  description: "A prompt as tokens of the model.",
-});
+const tokens = tokenList("A prompt as tokens of the model.");
 const listSize = { minItems: 1, maxItems: mostPrompts };
 const stopSequence = Type.String({ description: "A text before which generation stops." });
 

@@ -1,16 +1,17 @@
 /** A raw prompt as a chat request, for limits, guardrails and telemetry: each text is a message of the user. */
 import type { ChatRequest } from "../api/chat-request.ts";
 import type { CompletionRequest } from "../api/completions.ts";
+import { listTexts } from "../api/texts-or-tokens.ts";
 import { AppError } from "../errors.ts";
 
 /** How many choices the answer has. */
 export function choiceCount(request: CompletionRequest): number {
-  return promptsOf(request).length * (request.n ?? 1);
+  return listTexts(request.prompt).length * (request.n ?? 1);
 }
 
 export function describeCompletion(request: CompletionRequest): ChatRequest {
   // All that are generated count, not only those that are returned.
-  const generated = Math.max(request.n ?? 1, request.best_of ?? 1) * promptsOf(request).length;
+  const generated = Math.max(request.n ?? 1, request.best_of ?? 1) * listTexts(request.prompt).length;
   return {
     ...sharedMembers(request),
     ...(generated === 1 ? {} : { n: generated }),
@@ -30,7 +31,7 @@ function sharedMembers(request: CompletionRequest): Omit<ChatRequest, "messages"
 
 /** @throws AppError unsupported_parameter for what guardrails cannot check */
 export function requireTexts(request: CompletionRequest): void {
-  if (promptsOf(request).every((prompt) => typeof prompt === "string")) return;
+  if (listTexts(request.prompt).every((prompt) => typeof prompt === "string")) return;
   const reason = "prompt has tokens, which guardrails cannot check; send text";
   throw new AppError("unsupported_parameter", `${reason}.`, { param: "prompt" });
 }
@@ -47,12 +48,6 @@ export function withCheckedTexts(request: CompletionRequest, checked: ChatReques
 }
 
 function textsOf(request: CompletionRequest): string[] {
-  const prompts = promptsOf(request).filter((prompt) => typeof prompt === "string");
+  const prompts = listTexts(request.prompt).filter((prompt) => typeof prompt === "string");
   return request.suffix == null ? prompts : [...prompts, request.suffix];
-}
-
-/** Tokens are one prompt, unless they are in a list of their own. */
-function promptsOf({ prompt }: CompletionRequest): readonly (string | readonly number[])[] {
-  if (typeof prompt === "string") return [prompt];
-  return typeof prompt[0] === "number" ? [prompt as readonly number[]] : (prompt as readonly (string | number[])[]);
 }

@@ -1,5 +1,6 @@
 /** Turns the client's body into the call for an engine. */
 import { EmbeddingRequest } from "../api/embeddings.ts";
+import { listTexts } from "../api/texts-or-tokens.ts";
 import type { EmbeddingCall } from "../engines/embedding-model.ts";
 import { estimateTokens } from "../estimate-tokens.ts";
 
@@ -12,7 +13,7 @@ export interface PreparedEmbeddings extends Pick<EmbeddingCall, "inputs" | "dime
 const known = new Set(["model", "input", "dimensions", "encoding_format", "user"]);
 
 export function prepareEmbeddings(request: EmbeddingRequest): PreparedEmbeddings {
-  const inputs = toInputs(request.input);
+  const inputs = listTexts(request.input);
   const others = Object.entries(request).filter(([name]) => !known.has(name));
   return {
     inputs,
@@ -20,16 +21,6 @@ export function prepareEmbeddings(request: EmbeddingRequest): PreparedEmbeddings
     others: Object.fromEntries(others),
     estimatedTokens: estimateInputs(inputs),
   };
-}
-
-function toInputs(input: EmbeddingRequest["input"]): EmbeddingCall["inputs"] {
-  if (typeof input === "string") return [input];
-  return isTokens(input) ? [input] : input;
-}
-
-/** A list of numbers is one text. */
-function isTokens(input: Exclude<EmbeddingRequest["input"], string>): input is number[] {
-  return typeof input[0] === "number";
 }
 
 function estimateInputs(inputs: EmbeddingCall["inputs"]): number {
