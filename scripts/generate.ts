@@ -41,6 +41,7 @@ import { renderInstrumentations } from "./render-instrumentations.ts";
 import { renderLimitsDocument } from "./render-limits.ts";
 import { renderMetricsDocument } from "./render-metrics.ts";
 import { renderNotice } from "./render-notice.ts";
+import { renderStringScanner } from "./render-string-scanner.ts";
 
 const repository = fileURLToPath(new URL("..", import.meta.url));
 const { version } = JSON.parse(readFileSync(join(repository, "packages/server/package.json"), "utf8")) as {
@@ -70,6 +71,7 @@ const files: Generated[] = [
     format: true,
   })),
   { path: "docs/reference/limits.md", render: renderLimitsDocument, format: true },
+  { path: "packages/server/src/http/string-scanner-module.ts", render: renderStringScanner, format: true },
   { path: "NOTICE", render: renderNotice, format: false },
   { path: "docs/cli/README.md", render: renderCliDocument, format: true },
   {

@@ -5,7 +5,7 @@
 import { isObject, nonEmptyText, type JsonObject } from "../json-object.ts";
 
 /** Begins what is no vendor's own. */
-export const keptPrefix = "sounding-";
+const keptPrefix = "sounding-";
 
 export interface Reasoning {
   readonly text: string;

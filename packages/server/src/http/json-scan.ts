@@ -6,6 +6,8 @@
 import { AppError } from "../errors.ts";
 import { inputLimit } from "../input-limits.ts";
 import { readName, type JsonMember } from "../json-members.ts";
+import { longestTextBytes } from "./string-scanner-layout.ts";
+import { StringScanner } from "./string-scanner.ts";
 
 const quote = 0x22;
 const backslash = 0x5c;
@@ -47,16 +49,22 @@ const shortBytes = 384;
 /** Identifiers and other parameters are further outside, where the texts of messages are not. */
 const shallowDepth = 2;
 
+/** Shorter strings are scanned byte by byte, which is faster than a call of WebAssembly. */
+const shortStringBytes = 32;
+
+const scanner = new StringScanner();
+
 export class JsonScan {
   readonly longTexts: LongText[] = [];
   readonly #text: Buffer;
-  readonly #view: DataView;
   readonly #maxValues: number;
   #at = 0;
   #depth = 0;
   #escapes = 0;
   #values = 0;
   #inString = false;
+  /** Whether the scanner has what remains of this step. */
+  #isLoaded = false;
   #inScalar = false;
   #stringStart = 0;
   #stringEnd = 0;
@@ -71,7 +79,6 @@ export class JsonScan {
   /** @param text JSON in UTF-8. The counts of invalid JSON mean nothing; the parser refuses it. */
   constructor(text: Buffer, maxValues: number) {
     this.#text = text;
-    this.#view = new DataView(text.buffer, text.byteOffset, text.byteLength);
     this.#maxValues = maxValues;
   }
 
@@ -103,9 +110,13 @@ export class JsonScan {
 
   /** Scans up to the byte `end`. @throws AppError invalid_json or payload_too_large when a limit is exceeded */
   run(end: number): void {
-    while (this.#at < end) {
-      if (this.#inString) this.#scanString(end);
-      else this.#scanOutsideStrings(end);
+    for (let stepEnd = this.#at; stepEnd < end;) {
+      stepEnd = Math.min(end, stepEnd + longestTextBytes);
+      this.#isLoaded = false;
+      while (this.#at < stepEnd) {
+        if (this.#inString) this.#scanString(stepEnd);
+        else this.#scanOutsideStrings(stepEnd);
+      }
     }
   }
 
@@ -149,31 +160,27 @@ export class JsonScan {
     this.#inScalar = inScalar;
   }
 
-  /**
-   * Scans to the end of the string, four bytes at a time: a byte of `(word - n) & ~word` has its highest bit set if the byte
-   * is less than n, at least for the lowest such byte. https://graphics.stanford.edu/~seander/bithacks.html#HasLessInWord
-   */
   #scanString(end: number): void {
+    this.#scanBytes(Math.min(end, this.#at + shortStringBytes));
+    if (!this.#inString) return;
+    this.#passBytes(end);
+    this.#scanBytes(end);
+  }
+
+  /** Scans most of a long string at once. */
+  #passBytes(end: number): void {
+    if (!this.#isLoaded) scanner.load(this.#text, this.#at, end);
+    this.#isLoaded = true;
+    this.#at = scanner.pass(this.#at);
+    this.#escapes += scanner.escapes;
+    if (this.#escapes > maxJsonEscapes) throw tooManyEscapes();
+    if (scanner.isDamaged) this.#isDamaged = true;
+  }
+
+  #scanBytes(end: number): void {
     const text = this.#text;
-    const view = this.#view;
-    const lastPair = text.length - 8;
     let at = this.#at;
     while (at < end) {
-      if (at <= lastPair) {
-        const first = view.getInt32(at, true);
-        const second = view.getInt32(at + 4, true);
-        const inFirst = (((first ^ 0x02020202) - 0x21212121) | ((first ^ 0x5c5c5c5c) - 0x01010101)) & ~first & highBits;
-        if (inFirst !== 0) at += lowestByte(inFirst);
-        else {
-          const inSecond =
-            (((second ^ 0x02020202) - 0x21212121) | ((second ^ 0x5c5c5c5c) - 0x01010101)) & ~second & highBits;
-          if (inSecond === 0) {
-            at += 8;
-            continue;
-          }
-          at += 4 + lowestByte(inSecond);
-        }
-      }
       const byte = text[at]!;
       if (byte === quote) return this.#endString(at);
       if (byte === backslash) at = this.#passEscape(at);
@@ -237,13 +244,6 @@ export class JsonScan {
     const offsets = this.#memberOffsets;
     if (offsets.length > 0 && offsets.at(-2) === -1) offsets[offsets.length - 2] = at;
   }
-}
-
-const highBits = -0x7f7f7f80;
-
-/** The index of the lowest byte whose highest bit is set. */
-function lowestByte(word: number): number {
-  return (31 - Math.clz32(word & -word)) >> 3;
 }
 
 /** After a backslash; `u` is followed by digits. */

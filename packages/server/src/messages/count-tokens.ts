@@ -60,8 +60,8 @@ async function askFor(
   input: CountInput,
 ): Promise<JsonObject | undefined> {
   try {
-    const { body, bytes } = input;
-    const sent = { request: body, changes: withoutForeignThinking(body, bytes) };
+    const { body } = input;
+    const sent = { request: body, changes: withoutForeignThinking(body) };
     return await native.ask("count_tokens", toWireCall(messagesWire, input, sent));
   } catch (error) {
     const isAbsent =

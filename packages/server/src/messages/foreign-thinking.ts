@@ -3,21 +3,24 @@
  * blocks are in conversations that began at another engine.
  */
 import type { MessageRequest } from "../api/messages-request.ts";
-import { keptPrefix } from "../chat/kept-reasoning.ts";
 import { isForeign } from "./kept-reasoning.ts";
 
 /** Top-level members that change for an upstream that speaks the Messages API. */
-export function withoutForeignThinking(
-  { messages }: Pick<MessageRequest, "messages">,
-  bytes: Buffer,
-): { readonly messages?: MessageRequest["messages"] } {
-  if (!bytes.includes(keptPrefix)) return {};
-  let found = false;
+export function withoutForeignThinking({ messages }: Pick<MessageRequest, "messages">): {
+  readonly messages?: MessageRequest["messages"];
+} {
+  if (!messages.some(hasForeign)) return {};
   const own = messages.flatMap((message) => {
-    if (typeof message.content === "string" || !message.content.some(isForeign)) return [message];
-    found = true;
-    const content = message.content.filter((block) => !isForeign(block));
-    return content.length === 0 ? [] : [{ ...message, content }];
+    const { content } = message;
+    if (typeof content === "string" || !content.some(isForeign)) return [message];
+    const kept = content.filter((block) => !isForeign(block));
+    return kept.length === 0 ? [] : [{ ...message, content: kept }];
   });
-  return found ? { messages: own } : {};
+  return { messages: own };
+}
+
+type Message = MessageRequest["messages"][number];
+
+function hasForeign({ content }: Message): boolean {
+  return typeof content !== "string" && content.some(isForeign);
 }

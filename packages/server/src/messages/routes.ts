@@ -17,7 +17,7 @@ export function messageRoutes(parts: ChatParts<RoutedChat>): Route[] {
     route(
       createMessage,
       async (input) => {
-        const changes = withoutForeignThinking(input.body, input.bytes);
+        const changes = withoutForeignThinking(input.body);
         if (changes.messages !== undefined) await input.texts?.restore();
         const answer = await serve(input, { changes });
         return toResponse({ ...answer, headers: { ...answer.headers, ...idHeader(input.requestId) } }, messagesWire);

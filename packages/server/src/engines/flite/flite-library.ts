@@ -5,7 +5,7 @@
 import { AppError } from "../../errors.ts";
 import type { SpokenToken } from "../spoken-text/marks.ts";
 import { voiceNames, type FliteVoiceName } from "./voices.ts";
-import { webAssembly, type WasmFunction, type WasmMemory, type WasmModule } from "./web-assembly.ts";
+import { webAssembly, type WasmFunction, type WasmMemory, type WasmModule } from "../../web-assembly.ts";
 
 /** What is called of Flite, as its C code names it. */
 export const fliteFunctions = [

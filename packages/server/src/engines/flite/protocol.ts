@@ -1,7 +1,7 @@
 /** Defines the messages between the server and a worker thread of Flite. */
 import type { Utterance } from "./flite-library.ts";
 import type { FliteVoiceName } from "./voices.ts";
-import type { WasmModule } from "./web-assembly.ts";
+import type { WasmModule } from "../../web-assembly.ts";
 
 /** Given to a worker when it starts. */
 export interface WorkerSetup {

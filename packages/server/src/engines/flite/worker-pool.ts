@@ -8,7 +8,7 @@ import { createSynthesizerPool, type Synthesizer, type SynthesizerPool } from ".
 import { exportFunctions } from "./export-functions.ts";
 import { fliteFunctions, type Utterance } from "./flite-library.ts";
 import type { FlitePhrase, FromWorker, WorkerSetup } from "./protocol.ts";
-import { webAssembly, type WasmModule } from "./web-assembly.ts";
+import { webAssembly, type WasmModule } from "../../web-assembly.ts";
 
 interface WorkerPoolOptions {
   /** Most threads. */

@@ -16,10 +16,13 @@ export type WasmFunction = (...operands: number[]) => number;
 
 interface WebAssemblyApi {
   compile(bytes: Uint8Array): Promise<WasmModule>;
-  readonly Module: { imports(module: WasmModule): { readonly module: string; readonly name: string }[] };
+  readonly Module: {
+    new (bytes: Uint8Array): WasmModule;
+    imports(module: WasmModule): { readonly module: string; readonly name: string }[];
+  };
   readonly Instance: new (
     module: WasmModule,
-    imports: Readonly<Record<string, Readonly<Record<string, WasmFunction>>>>,
+    imports?: Readonly<Record<string, Readonly<Record<string, WasmFunction>>>>,
   ) => WasmInstance;
 }
 
