@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import type { JsonObject } from "../../packages/server/src/json-object.ts";
 import type { Script } from "../../packages/server/test/support/scripted-upstream.ts";
 import { assembleMessage } from "../../packages/server/test/support/assemble-message.ts";
-import { piecesOf, streamed } from "../../packages/server/test/support/streamed.ts";
+import { endedLate, piecesOf, streamed } from "../../packages/server/test/support/streamed.ts";
 import { beforeTests } from "../support/hooks.ts";
 import {
   anthropicEvents,
@@ -97,6 +97,22 @@ describe("the Messages API at an upstream that speaks it", () => {
       headers: { authorization: `Bearer ${setting.server.key}`, "content-type": "application/json" },
     });
     assert.equal(response.status, 200);
+  });
+
+  test("keeps the connection after the last event of a stream, which may end later", async () => {
+    const ports: unknown[] = [];
+    for (let turn = 0; turn < 5; turn += 1) {
+      const read = Promise.withResolvers<void>();
+      setting.anthropic.script = endedLate(toWire(anthropicEvents), () => read.promise);
+      const response = await setting.post({ ...request, stream: true });
+      assert.equal((await readEvents(response)).length, anthropicEvents.length);
+      read.resolve();
+      const { clientPort, closed } = setting.anthropic.exchanges.at(-1)!;
+      ports.push(clientPort);
+      await closed;
+    }
+    // A connection is free a little after its stream has ended.
+    assert.ok(new Set(ports).size < ports.length, ports.join(", "));
   });
 
   for (const [name, text] of [

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { JsonObject } from "../../packages/server/src/json-object.ts";
-import { piecesOf, streamed } from "../../packages/server/test/support/streamed.ts";
+import { endedLate, piecesOf, streamed } from "../../packages/server/test/support/streamed.ts";
 import { beforeTests } from "../support/hooks.ts";
 import { chatCompletion, readEvents } from "../support/messages-server.ts";
 import {
@@ -56,6 +56,22 @@ describe("the Responses API at an upstream that speaks it", () => {
       });
     }
   }
+
+  test("keeps the connection after the last event of a stream, which may end later", async () => {
+    const ports: unknown[] = [];
+    for (let turn = 0; turn < 5; turn += 1) {
+      const read = Promise.withResolvers<void>();
+      setting.responses.script = endedLate(toResponsesWire(openAiEvents), () => read.promise);
+      const response = await setting.post({ model: "native", input: "Hello", stream: true });
+      assert.equal((await readEvents(response)).length, openAiEvents.length);
+      read.resolve();
+      const { clientPort, closed } = setting.responses.exchanges.at(-1)!;
+      ports.push(clientPort);
+      await closed;
+    }
+    // A connection is free a little after its stream has ended.
+    assert.ok(new Set(ports).size < ports.length, ports.join(", "));
+  });
 
   test("falls back to a model that is translated, until the first event", async () => {
     setting.responses.script = (exchange) => exchange.answer({ error: { message: "Broken." } }, 500);

@@ -173,7 +173,8 @@ class RoutedWireCall<Request extends WireRequest> {
     const items = model.items(this.#routedCall, (target, engine): AsyncIterable<WireEvent> => {
       const native = this.#nativeAt(target, engine);
       const tell = (): void => onTarget?.({ engine, isNative: native !== undefined });
-      if (native !== undefined) return readEvents(native.stream(this.#wireCall), { format, record, tell, answerId });
+      if (native !== undefined)
+        return readEvents(native.stream(this.#wireCall, format.isLast), { format, record, tell, answerId });
       const open = async () => target.stream(await this.#chatCall());
       return format.fromChunks(observed(open, { wire: format.wire, record, tell, answerId }), input.body);
     });

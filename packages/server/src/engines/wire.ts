@@ -32,8 +32,11 @@ export interface WireCall {
 /** A chat model in a wire that its upstream speaks. Failures are those of a `ChatModel`. */
 export interface WireModel {
   complete(call: WireCall): Promise<JsonObject>;
-  /** The upstream's events as they came. Leaving the loop cancels the upstream's work. */
-  stream(call: WireCall): AsyncIterable<WireEvent>;
+  /**
+   * The upstream's events as they came. Leaving the loop cancels the upstream's work.
+   * @param isLast whether the answer is complete with the event: its connection is kept for the next call
+   */
+  stream(call: WireCall, isLast: (event: WireEvent) => boolean): AsyncIterable<WireEvent>;
   /** Another operation on the same request, such as `count_tokens`. */
   ask(operation: string, call: WireCall): Promise<JsonObject>;
 }

@@ -38,6 +38,8 @@ export class ScriptedExchange {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
+  /** The client's, which tells connections apart. */
+  readonly clientPort: number | undefined;
   /** Resolves when the answer has ended: complete, cut, or abandoned by the client. */
   readonly closed: Promise<void>;
   readonly #response: ServerResponse;
@@ -48,6 +50,7 @@ export class ScriptedExchange {
     this.path = request.url ?? "";
     this.headers = request.headers;
     this.body = body;
+    this.clientPort = request.socket.remotePort;
     this.#response = response;
     this.closed = new Promise<void>((resolve) => {
       response.once("close", resolve);

@@ -17,3 +17,14 @@ export function piecesOf(text: string, size: number): Buffer[] {
     bytes.subarray(index * size, (index + 1) * size),
   );
 }
+
+/** Answers with a whole stream of events, and ends it once its client has read them. */
+export function endedLate(events: string, isRead: () => Promise<void>): Script {
+  return async (exchange) => {
+    exchange.beginEvents();
+    await exchange.send(events);
+    await isRead();
+    exchange.end();
+    await exchange.closed;
+  };
+}

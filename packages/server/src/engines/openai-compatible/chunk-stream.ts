@@ -7,6 +7,7 @@ import { AppError, toAppError } from "../../errors.ts";
 import { SseDecoder, type SseEvent } from "../../streams/sse-decoder.ts";
 import { FruitlessBytes } from "../upstream-http/fruitless-bytes.ts";
 import { BodyCollector, refuseCompressed } from "../upstream-http/body-collector.ts";
+import { ItemQueue } from "../upstream-http/item-queue.ts";
 import { maxErrorBytes, parseResponse, responseTooLarge } from "../upstream-http/request-json.ts";
 import { completionToChunks } from "./completion-to-chunks.ts";
 import type { UpstreamRequestControl } from "../upstream-http/upstream-request.ts";
@@ -15,21 +16,10 @@ import { ChunkNormalizer, endedEarly } from "./normalize-chunks.ts";
 import { normalizeCompletion } from "./normalize-completion.ts";
 import { responseError } from "../upstream-http/upstream-error.ts";
 
-/** Beyond either of these the engine is held up. One read, at most 64 KiB, may go above. */
-const maxQueuedChunks = 128;
-const maxQueuedBytes = 262_144;
-
 export interface StreamLimits {
   readonly maxEventBytes: number;
   readonly maxAnswerBytes: number;
 }
-
-interface Waiter {
-  resolve(result: IteratorResult<ChatCompletionChunk, undefined>): void;
-  reject(error: AppError): void;
-}
-
-const ended: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
 /**
  * How long to wait for usage and `[DONE]` once every choice has its finish reason and nothing more arrives: some engines send
@@ -54,13 +44,10 @@ export class ChunkStream implements ResponseReader, AsyncIterator<ChatCompletion
   #status = 0;
   #headers: ResponseHeaders = {};
   #body: BodyCollector | undefined;
-  #queue: ChatCompletionChunk[] = [];
-  #next = 0;
-  #queuedBytes = 0;
-  #waiters: Waiter[] = [];
+  readonly #queue = new ItemQueue<ChatCompletionChunk>(() => {
+    if (!this.#queue.isOver) this.#upstreamRequest?.resume();
+  });
   #grace: NodeJS.Timeout | undefined;
-  /** How the stream ended: completely, or with this error. */
-  #outcome: "whole" | AppError | undefined;
 
   /** @param open starts the request; called when the first chunk is requested */
   constructor(open: (reader: ResponseReader) => UpstreamRequestControl, model: string, limits: StreamLimits) {
@@ -80,33 +67,18 @@ export class ChunkStream implements ResponseReader, AsyncIterator<ChatCompletion
   }
 
   next(): Promise<IteratorResult<ChatCompletionChunk, undefined>> {
-    const chunk = this.#queue[this.#next];
-    if (chunk !== undefined) {
-      this.#next++;
-      if (this.#next === this.#queue.length) this.#emptied();
-      return Promise.resolve({ done: false, value: chunk });
-    }
-    if (this.#outcome === "whole") return Promise.resolve(ended);
-    if (this.#outcome !== undefined) {
-      const error = this.#outcome;
-      this.#outcome = "whole";
-      return Promise.reject(error);
-    }
-    return new Promise((resolve, reject) => {
-      this.#waiters.push({ resolve, reject });
-      this.#upstreamRequest ??= this.#open(this);
-    });
+    const next = this.#queue.next();
+    if (!this.#queue.isOver) this.#upstreamRequest ??= this.#open(this);
+    return next;
   }
 
   /** The consumer stops: cancels the engine's work. */
   return(): Promise<IteratorReturnResult<undefined>> {
     // A complete response is only drained: canceling it would cost the connection.
-    if (this.#outcome === undefined) this.#upstreamRequest?.cancel();
+    if (!this.#queue.isOver) this.#upstreamRequest?.cancel();
     clearTimeout(this.#grace);
-    this.#outcome = "whole";
-    this.#emptied();
-    for (const waiter of this.#waiters.splice(0)) waiter.resolve(ended);
-    return Promise.resolve(ended);
+    this.#queue.close();
+    return Promise.resolve({ done: true, value: undefined });
   }
 
   onStart(status: number, headers: ResponseHeaders): void {
@@ -128,11 +100,7 @@ export class ChunkStream implements ResponseReader, AsyncIterator<ChatCompletion
   onData(bytes: Buffer): void {
     if (this.#body === undefined) {
       this.#decoder.push(bytes);
-      this.#queuedBytes += bytes.length;
-      const unread = this.#queue.length - this.#next;
-      if (unread > maxQueuedChunks || (unread > 0 && this.#queuedBytes > maxQueuedBytes))
-        this.#upstreamRequest?.pause();
-      else if (unread === 0) this.#queuedBytes = 0;
+      if (this.#queue.isFullWith(bytes.length)) this.#upstreamRequest?.pause();
       return;
     }
     if (this.#body.push(bytes)) return;
@@ -161,7 +129,7 @@ export class ChunkStream implements ResponseReader, AsyncIterator<ChatCompletion
   }
 
   #takeEvent(event: SseEvent): void {
-    if (this.#outcome !== undefined) return;
+    if (this.#queue.isOver) return;
     const { data } = event;
     if (data.startsWith("[DONE]")) {
       this.#normalizer.end(true);
@@ -180,9 +148,9 @@ export class ChunkStream implements ResponseReader, AsyncIterator<ChatCompletion
   #awaitDone(): void {
     clearTimeout(this.#grace);
     this.#grace = setTimeout(() => {
-      if (this.#outcome !== undefined) return;
+      if (this.#queue.isOver) return;
       // What has not been read yet may go on.
-      if (this.#queue.length > this.#next) return this.#awaitDone();
+      if (this.#queue.unread > 0) return this.#awaitDone();
       this.#normalizer.end(true);
       this.#end("whole");
       this.#upstreamRequest?.cancel();
@@ -197,7 +165,7 @@ export class ChunkStream implements ResponseReader, AsyncIterator<ChatCompletion
       if (error instanceof AppError && error.cause instanceof SyntaxError) throw endedEarly(error);
       throw error;
     }
-    if (this.#outcome === undefined) this.#normalizer.end(false);
+    if (!this.#queue.isOver) this.#normalizer.end(false);
   }
 
   #takeCompletion(): void {
@@ -211,30 +179,12 @@ export class ChunkStream implements ResponseReader, AsyncIterator<ChatCompletion
 
   #emit(chunk: ChatCompletionChunk): void {
     if (chunk.choices.length > 0) this.#hasContent = true;
-    const waiter = this.#waiters.shift();
-    if (waiter === undefined) this.#queue.push(chunk);
-    else waiter.resolve({ done: false, value: chunk });
+    this.#queue.push(chunk);
   }
 
   #end(outcome: "whole" | AppError): void {
-    if (this.#outcome !== undefined) return;
+    if (this.#queue.isOver) return;
     clearTimeout(this.#grace);
-    this.#outcome = outcome;
-    if (outcome === "whole") {
-      for (const waiter of this.#waiters.splice(0)) waiter.resolve(ended);
-      return;
-    }
-    const [first, ...others] = this.#waiters.splice(0);
-    if (first === undefined) return;
-    this.#outcome = "whole";
-    first.reject(outcome);
-    for (const waiter of others) waiter.resolve(ended);
-  }
-
-  #emptied(): void {
-    this.#queue = [];
-    this.#next = 0;
-    this.#queuedBytes = 0;
-    if (this.#outcome === undefined) this.#upstreamRequest?.resume();
+    this.#queue.end(outcome);
   }
 }

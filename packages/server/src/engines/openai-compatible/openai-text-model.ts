@@ -15,7 +15,7 @@ export function createOpenAiTextModel({ asksUsage, ...options }: OpenAiTextModel
   const wire = createWireModel(options);
   return {
     complete: (call) => wire.complete(call),
-    stream: (call) => readChunks(wire.stream(asksUsage ? askingUsage(call) : call)),
+    stream: (call) => readChunks(wire.stream(asksUsage ? askingUsage(call) : call, isDone)),
   };
 }
 
@@ -25,12 +25,16 @@ function askingUsage(call: WireCall): WireCall {
   return { ...call, changes: { ...call.changes, stream_options: options } };
 }
 
+function isDone({ data }: WireEvent): boolean {
+  return data.trim() === "[DONE]";
+}
+
 /** @throws AppError upstream_failed for a stream that is cut off, malformed or tells a failure */
 async function* readChunks(events: AsyncIterable<WireEvent>): AsyncGenerator<JsonObject, void, undefined> {
   let isFinished = false;
-  for await (const { data } of events) {
-    if (data.trim() === "[DONE]") return;
-    const chunk = parseObject(data);
+  for await (const event of events) {
+    if (isDone(event)) return;
+    const chunk = parseObject(event.data);
     if (chunk === undefined)
       throw new AppError("upstream_failed", "The engine's stream has an event that is not JSON.");
     const error = embeddedError(chunk);

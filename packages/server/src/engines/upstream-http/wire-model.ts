@@ -4,11 +4,9 @@
  */
 import { AppError } from "../../errors.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
-import { SseDecoder } from "../../streams/sse-decoder.ts";
-import type { WireCall, WireEvent, WireModel } from "../wire.ts";
-import { streamBytes } from "./byte-stream.ts";
+import type { WireCall, WireModel } from "../wire.ts";
 import type { ConnectionPool } from "./connection-pool.ts";
-import { FruitlessBytes } from "./fruitless-bytes.ts";
+import { EventStream } from "./event-stream.ts";
 import { spliceJson } from "./json-splice.ts";
 import { requestJson } from "./request-json.ts";
 import type { TimeLimits } from "./time-limits.ts";
@@ -33,6 +31,7 @@ export interface WireModelOptions {
 }
 
 export function createWireModel(options: WireModelOptions): WireModel {
+  const { maxEventBytes } = options;
   const toRequest = (call: WireCall, path: string, isStream: boolean): OutgoingRequest => {
     for (const name of options.unsupportedParameters) {
       if (call.request[name] == null) continue;
@@ -58,7 +57,10 @@ export function createWireModel(options: WireModelOptions): WireModel {
   return {
     complete: (call) => answer(call, options.pathOf()),
     ask: (operation, call) => answer(call, options.pathOf(operation)),
-    stream: (call) => streamEvents(options, toRequest(call, options.pathOf(), true)),
+    stream(call, isLast) {
+      const request = toRequest(call, options.pathOf(), true);
+      return new EventStream((reader) => options.pool.open(request, reader), { maxEventBytes, isLast });
+    },
   };
 }
 
@@ -79,28 +81,4 @@ function readAnswer(value: unknown): JsonObject {
   const error = embeddedError(value);
   if (error !== undefined) throw error;
   return value;
-}
-
-/** @throws AppError upstream_failed for events without data beyond what heartbeats need, and for too large ones */
-async function* streamEvents(
-  { pool, maxEventBytes }: Pick<WireModelOptions, "pool" | "maxEventBytes">,
-  request: OutgoingRequest,
-): AsyncGenerator<WireEvent, void, undefined> {
-  const fruitless = new FruitlessBytes();
-  let events: WireEvent[] = [];
-  const decoder = new SseDecoder(
-    ({ type, data }) => events.push({ name: type === "message" ? undefined : type, data }),
-    maxEventBytes,
-    (bytes) => fruitless.add(bytes),
-  );
-  for await (const { bytes } of streamBytes(pool, request)) {
-    decoder.push(bytes);
-    if (events.length === 0) continue;
-    fruitless.reset();
-    const arrived = events;
-    events = [];
-    yield* arrived;
-  }
-  decoder.end();
-  yield* events;
 }
