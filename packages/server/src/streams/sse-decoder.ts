@@ -30,6 +30,9 @@ export class SseDecoder {
   /** Bytes of the current event, its unfinished line included. */
   #eventBytes = 0;
   #type = "message";
+  /** The last type, and the rest of its line after the field's name. */
+  #lastType = "";
+  #lastTypeBytes: Buffer = Buffer.alloc(0);
   #data: string | undefined;
   #isFirstLine = true;
   /** The last byte was a carriage return: a line feed that follows belongs to it. */
@@ -111,12 +114,19 @@ export class SseDecoder {
       this.#endEvent();
       return;
     }
-    if (startsWithData(bytes, start, end)) {
+    if (isField("data", bytes, start, end)) {
       const value = readValue(bytes, start + 4, end);
       this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
-    } else if (end - start >= 5 && bytes.toString("latin1", start, start + 5) === "event") {
-      if (end - start === 5 || bytes[start + 5] === colon) this.#type = readValue(bytes, start + 5, end);
+    } else if (isField("event", bytes, start, end)) this.#takeType(bytes, start + 5, end);
+  }
+
+  /** Most events of a stream have the type of the last one, which need not be decoded again. */
+  #takeType(bytes: Buffer, start: number, end: number): void {
+    if (!isSame(this.#lastTypeBytes, bytes, start, end)) {
+      this.#lastTypeBytes = Buffer.from(bytes.subarray(start, end));
+      this.#lastType = readValue(bytes, start, end);
     }
+    this.#type = this.#lastType;
   }
 
   #endEvent(): void {
@@ -141,15 +151,18 @@ function findLineEnd(bytes: Buffer, start: number): number {
   return -1;
 }
 
-/** Whether the line is the field `data`, with or without a value. */
-function startsWithData(bytes: Buffer, start: number, end: number): boolean {
-  return (
-    bytes[start] === 100 &&
-    bytes[start + 1] === 97 &&
-    bytes[start + 2] === 116 &&
-    bytes[start + 3] === 97 &&
-    (end - start === 4 || (end - start > 4 && bytes[start + 4] === colon))
-  );
+/** Whether the line is this field, with or without a value. */
+function isField(name: string, bytes: Buffer, start: number, end: number): boolean {
+  const nameEnd = start + name.length;
+  if (nameEnd > end || (nameEnd < end && bytes[nameEnd] !== colon)) return false;
+  for (let at = 0; at < name.length; at += 1) if (bytes[start + at] !== name.charCodeAt(at)) return false;
+  return true;
+}
+
+function isSame(expected: Buffer, bytes: Buffer, start: number, end: number): boolean {
+  if (expected.length !== end - start) return false;
+  for (let at = 0; at < expected.length; at += 1) if (bytes[start + at] !== expected[at]) return false;
+  return true;
 }
 
 /** The text after the colon at `at`, without one leading space; empty if the field has no colon. */
