@@ -47,6 +47,13 @@ describe("sentences", () => {
     ["do not end inside an address", "See https://a.example/b?c=1. Now.", ["See https://a.example/b?c=1.", "Now."]],
     ["go on over a line break", "One line\r\nand another. End", ["One line\r\nand another.", "End"]],
     ["end at an empty line", "A heading\r\n\r\nText", ["A heading", "Text"]],
+    [
+      "end at items of lists, headings and rows of tables",
+      "# A list\nof\n- one\n- two\nlines\n1. first\n| a | b |\n|---|---|\nEnd",
+      ["# A list", "of", "- one", "- two\nlines", "1. first", "| a | b |", "|---|---|", "End"],
+    ],
+    ["go on over a line break before a negative number", "It was\n-5 degrees.", ["It was\n-5 degrees."]],
+    ["do not end before the number of a flat", "Live in Apt. 5B now.", ["Live in Apt. 5B now."]],
     ["of other scripts end without white space", "你好。再见。", ["你好。", "再见。"]],
     ["are none in white space", " \n\n\t", []],
   ];

@@ -14,21 +14,28 @@ export interface TextRange {
 const longestSentence = 1_000;
 
 const titleAtEnd =
-  /(?:^|[\s("'“‘])(?:Dr|Mr|Mrs|Ms|Mx|Messrs|Prof|St|Gen|Col|Lt|Sgt|Capt|Cmdr|Maj|Rev|Hon|Gov|Sen|Rep|Pres|Mt|Fig|Vol|Nr|vs|[A-HJ-Z])\.\s*$/;
+  /(?:^|[\s("'“‘])(?:Dr|Mr|Mrs|Ms|Mx|Messrs|Prof|St|Gen|Col|Lt|Sgt|Capt|Cmdr|Maj|Rev|Hon|Gov|Sen|Rep|Pres|Mt|Ft|Adm|Cpl|Pvt|Insp|Supt|Mme|Mlle|Fig|Vol|Nr|vs|[A-HJ-Z])\.\s*$/;
 
 /** Abbreviations in the middle of a sentence, whatever follows. */
 const abbreviationAtEnd = /(?:^|[\s("'“‘])(?:e\.g|i\.e|cf|viz|approx|a\.k\.a)\.\s*$/i;
 /** Abbreviations before a number. */
 const numberedAtEnd =
-  /(?:^|[\s("'“‘])(?:Nos?|Figs?|Vols?|Chs?|Secs?|Art|Eq|pp?|ext|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.\s*$/i;
+  /(?:^|[\s("'“‘])(?:Nos?|Figs?|Vols?|Chs?|Secs?|Art|Eq|Apt|Ste|Rm|Bldg|Hwy|Rte|pp?|ext|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.\s*$/i;
 const initialsAtEnd = /(?:^|[\s("'“‘])(?:[A-Z]\.){2,5}\s*$/;
 /** Words that begin a sentence more often than they follow initials such as "U.S." */
 const sentenceStart =
   /^(?:A|An|And|As|At|But|By|For|From|He|Her|His|How|I|If|In|It|Its|My|No|On|Or|Our|She|So|That|The|Their|Then|There|These|They|This|To|We|What|When|Where|Who|With|You|Your)\b/;
 
+/** What begins a line of its own: items of lists, headings, rows of tables, fences of code. */
+const block = /^ {0,8}(?:[-+*•] |\d{1,3}[.)] |#{1,6} |\||```)/;
+/** Lines that end where they are, whatever follows. */
+const ownLine = /^ {0,8}(?:#{1,6} |\||```)/;
+const longestBlockStart = 16;
+
 /**
  * The same text for an engine to read, position by position: control characters, lone surrogates and the line breaks
- * inside a paragraph become spaces; an empty line stays a line break, which ends a sentence.
+ * inside a paragraph become spaces; an empty line, and a line break before an item of a list, a heading and the like, stays a
+ * line break, which ends a sentence.
  */
 export function normalizeWhitespace(text: string): string {
   return (
@@ -39,7 +46,13 @@ export function normalizeWhitespace(text: string): string {
       .replaceAll(/[\r\u2028\u2029\u0085]/g, "\n")
       // eslint-disable-next-line no-control-regex -- control characters are what is looked for
       .replaceAll(/[\u0000-\u0009\u000B-\u001F\u007F-\u009F]/g, " ")
-      .replaceAll(/(?<!\n *)\n(?! *\n)/g, " ")
+      .replaceAll(/(?<!\n *)\n(?! *\n)/g, (_, at: number, whole: string) => {
+        const line = whole.lastIndexOf("\n", at - 1) + 1;
+        const divides =
+          block.test(whole.slice(at + 1, at + longestBlockStart)) ||
+          ownLine.test(whole.slice(line, line + longestBlockStart));
+        return divides ? "\n" : " ";
+      })
   );
 }
 

@@ -1,4 +1,4 @@
-/** Reads dates: `Jan 3rd, 2024`, `3 January`, `12/25/2024`, `2024-12-25`, `Mon, Jan 3`, `the 1990s`. */
+/** Reads dates: `Jan 3rd, 2024`, `3 January`, `12/25/2024`, `2024-12-25`, `2024/12/25`, `Mon, Jan 3`, `the 1990s`. */
 import { cardinal, ordinal, plural, year } from "./numbers.ts";
 import { clockWords } from "./times.ts";
 import { each, one, say, type Reading, type Sentence, type Token } from "./tokens.ts";
@@ -20,6 +20,7 @@ const weekdays: Readonly<Record<string, string>> = {
 const day = /^(0?[1-9]|[12]\d|3[01])(st|nd|rd|th)?$/;
 const yearAlone = /^[12]\d{3}$/;
 const slashed = /^(\d{1,2})\/(\d{1,2})\/(\d{4}|\d\d)$/;
+const yearLeads = /^(\d{4})\/(\d{1,2})\/(\d{1,2})$/;
 const dotted = /^(\d{1,2})\.(\d{1,2})\.(\d{4})$/;
 const iso = /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d:\d\d(?::\d\d)?)(?:\.\d{1,9})?(Z|[+-]\d\d:?\d\d)?)?$/;
 
@@ -101,6 +102,11 @@ function numericDate(sentence: Sentence, index: number): Reading | undefined {
     const time = clockWords(clock);
     return time === undefined ? undefined : one(token, `${date} at ${time}${zone === "Z" ? " U-T-C" : ""}`);
   }
+  const [, leading, monthOfYear, dayOfMonth] = yearLeads.exec(token.text) ?? [];
+  if (leading !== undefined) {
+    const date = dateWords(sentence, { years: leading, month: Number(monthOfYear), days: Number(dayOfMonth) });
+    return date === undefined ? undefined : one(token, date);
+  }
   const [, first, second, years] = slashed.exec(token.text) ?? dotted.exec(token.text) ?? [];
   if (years === undefined) return undefined;
   const dayLeads = sentence.british || token.text.includes(".");
@@ -134,18 +140,28 @@ function weekday({ tokens }: Sentence, index: number): Reading | undefined {
   return { rewrites: [sayDotted(token, name)], count: 1 };
 }
 
-/** `1990s`, `'90s`, and `90s` after "the". */
+/** What lasts so many seconds. */
+const lasting = /^(?:timeout|limit|window|delay|interval|mark|clip|video|run|test|cap|deadline|wait|pause|break)s?$/i;
+
+/** `1990s`, `'90s`, and `90s` and `300s` after "the". */
 function decade({ tokens }: Sentence, index: number): Reading | undefined {
   const token = tokens[index]!;
+  const isDuration = token.after === "" && lasting.test(tokens[index + 1]?.text ?? "");
+  if (isDuration && token.before === "") return undefined;
+  const [, hundreds] = /^([1-9]00)['’]?s$/.exec(token.text) ?? [];
+  if (hundreds !== undefined) return isNamed(tokens, index) ? one(token, plural(cardinal(hundreds))) : undefined;
   const [, century, tens] = /^(\d\d)?(\d0)['’]?s$/.exec(token.text) ?? [];
   if (tens === undefined) return undefined;
   if (century !== undefined) {
     if (!/^1[1-9]|^20/.test(century)) return undefined;
     return one(token, tens === "00" ? plural(year(`${century}00`)) : `${cardinal(century)} ${plural(cardinal(tens))}`);
   }
+  return isNamed(tokens, index) && tens !== "00" && tens !== "10" ? one(token, plural(cardinal(tens))) : undefined;
+}
+
+function isNamed(tokens: readonly Token[], index: number): boolean {
   const before = tokens[index - 1]?.text.toLowerCase() ?? "";
-  const named = /^(?:the|early|mid|late|his|her|their|my|our|your)$/.test(before) || /['’]$/.test(token.before);
-  return named && tens !== "00" && tens !== "10" ? one(token, plural(cardinal(tens))) : undefined;
+  return /^(?:the|early|mid|late|his|her|their|my|our|your)$/.test(before) || /['’]$/.test(tokens[index]!.before);
 }
 
 /** `Jan.` without a day. */

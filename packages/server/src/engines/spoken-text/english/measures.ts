@@ -14,25 +14,43 @@ interface Unit {
 const attachedOnly = new Set(["l", "V", "W"]);
 
 const units: Readonly<Record<string, Unit>> = {
-  ...regular({ mg: "milligram", g: "gram", kg: "kilogram", lb: "pound", lbs: "pound", oz: "ounce" }),
+  ...regular({
+    µg: "microgram",
+    mcg: "microgram",
+    mg: "milligram",
+    g: "gram",
+    kg: "kilogram",
+    lb: "pound",
+    lbs: "pound",
+    oz: "ounce",
+  }),
   ...regular({
     nm: "nanometer",
+    µm: "micrometer",
     mm: "millimeter",
     cm: "centimeter",
+    dm: "decimeter",
     m: "meter",
     km: "kilometer",
     mi: "mile",
     yd: "yard",
   }),
   ...regular({
+    µl: "microliter",
+    µL: "microliter",
     ml: "milliliter",
     mL: "milliliter",
     cl: "centiliter",
+    cL: "centiliter",
+    dl: "deciliter",
+    dL: "deciliter",
+    hl: "hectoliter",
+    hL: "hectoliter",
     l: "liter",
     L: "liter",
     gal: "gallon",
   }),
-  ...regular({ ms: "millisecond", µs: "microsecond", μs: "microsecond", ns: "nanosecond" }),
+  ...regular({ ms: "millisecond", µs: "microsecond", ns: "nanosecond" }),
   ...regular({
     sec: "second",
     secs: "second",
@@ -78,7 +96,9 @@ const units: Readonly<Record<string, Unit>> = {
     MHz: "megahertz",
     GHz: "gigahertz",
     Pa: "pascals",
+    hPa: "hectopascals",
     kPa: "kilopascals",
+    MPa: "megapascals",
   }),
   ...invariable({
     mph: "miles per hour",
@@ -121,7 +141,7 @@ function invariable(names: Readonly<Record<string, string>>): Record<string, Uni
 }
 
 const sign = "[-−+±~≈<>≤≥]?";
-const quantity = new RegExp(`^(${sign})(${numberPattern})(?:([-–x×])(${numberPattern}))?([A-Za-z%‰°℃℉µμΩ²³/]{1,9})$`);
+const quantity = new RegExp(`^(${sign})(${numberPattern})(?:([-–x×])(${numberPattern}))?([A-Za-z%‰°º℃℉µμΩ²³/]{1,9})$`);
 const bare = new RegExp(`^(${sign})(${numberPattern})(?:[-–](${numberPattern}))?$`);
 const feetAndInches = /^(\d{1,4})['′’](\d{1,2}(?:\.\d{1,3})?)["″”]?$/;
 const primed = /^(\d{1,4})([′″])$/;
@@ -188,7 +208,7 @@ function unitRewrite({ tokens }: Sentence, index: number, spoken: string): Rewri
 }
 
 /** `kg`, `m²`, `km/h`. */
-function unitWords(name: string, isOne: boolean, apart = false): string | undefined {
+export function unitWords(name: string, isOne: boolean, apart = false): string | undefined {
   const [main = "", ...below] = name.split("/");
   if (below.length > 1) return undefined;
   const over = below.length === 0 ? "" : simpleUnit(below[0]!, true, false);
@@ -196,7 +216,9 @@ function unitWords(name: string, isOne: boolean, apart = false): string | undefi
   return over === undefined || words === undefined ? undefined : over === "" ? words : `${words} per ${over}`;
 }
 
-function simpleUnit(name: string, isOne: boolean, apart: boolean): string | undefined {
+function simpleUnit(written: string, isOne: boolean, apart: boolean): string | undefined {
+  // The Greek letter, and the sign of an ordinal that keyboards have.
+  const name = written.replace("μ", "µ").replace("º", "°");
   const power = powers[name.at(-1) ?? ""];
   const key = power === undefined ? name : name.slice(0, -1);
   const unit = Object.hasOwn(units, key) ? units[key]! : undefined;

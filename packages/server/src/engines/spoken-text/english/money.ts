@@ -1,4 +1,4 @@
-/** Reads amounts of money: `$3.50`, `£1.2M`, `5 €`, `USD 20`, `$20/month`. */
+/** Reads amounts of money: `$3.50`, `£1.2M`, `5 €`, `USD 20`, `$20/month`, `$5-a-day`. */
 import { isNumber, magnitudes, numberPattern, numberWords } from "./numbers.ts";
 import { adjacent, one, together, type Reading, type Sentence } from "./tokens.ts";
 
@@ -59,6 +59,11 @@ const before = new RegExp(
 );
 const after = new RegExp(`^(?<amount>${numberPattern}|\\d{1,3}(?:\\.\\d{3})*,\\d\\d)(?<symbol>[£€¥₹₽₺₪¢])$`);
 
+/** `$5-a-day` */
+const compounds = new RegExp(
+  `^(?<symbol>${symbol})(?<amount>${numberPattern})(?<scale>${magnitude})?-(?<more>[a-z]+(?:-[a-z]+)*)$`,
+);
+
 const periods: Readonly<Record<string, string>> = { mo: "month", yr: "year", hr: "hour", h: "hour", wk: "week" };
 
 export function readMoney(sentence: Sentence, index: number): Reading | undefined {
@@ -81,6 +86,12 @@ export function readMoney(sentence: Sentence, index: number): Reading | undefine
     const per = found["per"] === undefined ? "" : ` per ${periods[found["per"]] ?? found["per"]}`;
     const more = found["more"] === undefined ? "" : " plus";
     return together(sentence, index, { count: follows ? 2 : 1, spoken: spoken + more + per });
+  }
+  const compound = compounds.exec(token.text)?.groups;
+  if (compound !== undefined) {
+    const number = { number: compound["amount"]!.replaceAll(",", ""), scale: compound["scale"] };
+    const words = `${scaled(number, british)} ${symbols[compound["symbol"]!]!.unit}`;
+    return one(token, `${words} ${compound["more"]!.replaceAll("-", " ")}`);
   }
   const closed = after.exec(token.text)?.groups;
   if (closed !== undefined)

@@ -45,7 +45,7 @@ export function readPlainNumber(sentence: Sentence, index: number): Reading | un
   const token = sentence.tokens[index]!;
   const { text } = token;
   if (!/[\d½⅓⅔¼¾⅕⅛⅜⅝⅞]/.test(text)) return undefined;
-  const mixed = mixedFraction(sentence, index);
+  const mixed = mixedFraction(sentence, index) ?? groupedBySpaces(sentence, index);
   if (mixed !== undefined) return mixed;
   const words = Object.hasOwn(wellKnown, text) ? wellKnown[text] : plainWords(sentence, index);
   return words === undefined ? undefined : one(token, words);
@@ -55,6 +55,7 @@ function plainWords(sentence: Sentence, index: number): string | undefined {
   const { british } = sentence;
   const { text } = sentence.tokens[index]!;
   if (isNumber(text)) return isYear(sentence, index) ? year(text) : integerOrDecimal(text, british);
+  if (/^\d{1,3}(?:['’]\d{3})+$/.test(text)) return cardinal(text.replaceAll(/\D/g, ""), british);
   const [, sign, number] = signed.exec(text) ?? [];
   if (number !== undefined) return `${signWords(sign!)}${integerOrDecimal(number, british)}`;
   const [, nth, rest] = ordinalNumber.exec(text) ?? [];
@@ -115,6 +116,19 @@ function mixedFraction(sentence: Sentence, index: number): Reading | undefined {
   return together(sentence, index, { count: 2, spoken: `${cardinal(token.text)} and ${part}` });
 }
 
+/** `1 234 567` and `10 000`; "12 345" may be two numbers. */
+function groupedBySpaces(sentence: Sentence, index: number): Reading | undefined {
+  const { tokens } = sentence;
+  if (!/^[1-9]\d{0,2}$/.test(tokens[index]!.text)) return undefined;
+  let last = index;
+  while (/^\d{3}$/.test(adjacent(sentence, last)?.text ?? "")) last += 1;
+  const count = last - index + 1;
+  if (count < 3 && !(count === 2 && tokens[last]!.text === "000")) return undefined;
+  if (/^\d/.test(adjacent(sentence, last)?.text ?? "")) return undefined;
+  const digits = tokens.slice(index, last + 1).map(({ text }) => text);
+  return together(sentence, index, { count, spoken: cardinal(digits.join(""), sentence.british) });
+}
+
 function halfOf(words: string): string {
   return words === "one half" ? "a half" : words;
 }
@@ -132,6 +146,7 @@ function versionWords(text: string): string | undefined {
   const parts = numbers.split(".");
   const isAddress = parts.length === 4 && parts.every((part) => Number(part) < 256 && part.length < 4);
   if (isAddress && !/^v/i.test(text)) return parts.map((part) => digitByDigit(part)).join(" dot ");
+  if (/^\d{1,3}(?:\.\d{3}){2,}$/.test(text)) return cardinal(parts.join(""));
   const words = parts.map((part) => cardinal(part)).join(" point ");
   const after = `${label === undefined ? "" : ` ${label}`}${count === undefined ? "" : ` ${cardinal(count)}`}`;
   return `${/^v/i.test(text) ? "version " : ""}${words}${after}`;
@@ -148,10 +163,12 @@ function mathWords(text: string, british: boolean): string | undefined {
   return text.replaceAll(/\d+|[+×÷*=]/g, (part) => ` ${operators[part] ?? cardinal(part, british)}`).trim();
 }
 
-/** Digits next to letters: `B12`, `MP3`, `COVID-19`, `10-year-old`, `5s`. */
+/** Digits next to letters: `B12`, `MP3`, `COVID-19`, `10-year-old`, `5s`, `1.5x`. */
 function codeWords(text: string, british: boolean): string | undefined {
   const [, many] = pluralNumber.exec(text) ?? [];
   if (many !== undefined) return plural(cardinal(many, british));
+  const [, decimal, letters] = /^(\d+\.\d+)([A-Za-z]{1,3})$/.exec(text) ?? [];
+  if (decimal !== undefined) return `${numberWords(decimal, british)} ${letters}`;
   if (!/^[A-Za-z\d]+(?:[-–'’][A-Za-z\d]+)*$/.test(text)) return undefined;
   const parts = text.match(/\d+|[A-Za-z'’]+|[-–]/g) ?? [];
   const isCompound = /^\d{1,9}(?:[-–][a-z]+)+$/.test(text);

@@ -5,6 +5,9 @@
 import { readAbbreviation } from "./abbreviations.ts";
 import { readAddress } from "./addresses.ts";
 import { readDate } from "./dates.ts";
+import { readFormula } from "./formulas.ts";
+import { readInterjection } from "./interjections.ts";
+import { readMarkup } from "./markup.ts";
 import { readMeasure } from "./measures.ts";
 import { readMoney } from "./money.ts";
 import { digitByDigit } from "./numbers.ts";
@@ -13,7 +16,7 @@ import { readRoman } from "./roman-numerals.ts";
 import { readTelephone } from "./telephone.ts";
 import { readHalfOfDay, readTime } from "./times.ts";
 import { tokensOf, type Rule, type Sentence } from "./tokens.ts";
-import type { Rewrite } from "../spoken-text.ts";
+import { rewritten, type Rewrite } from "../spoken-text.ts";
 
 /** The first that applies wins. */
 const rules: readonly Rule[] = [
@@ -22,7 +25,9 @@ const rules: readonly Rule[] = [
   readTime,
   readDate,
   readMeasure,
+  readFormula,
   readAbbreviation,
+  readInterjection,
   readHalfOfDay,
   readRoman,
   readPlainNumber,
@@ -55,9 +60,14 @@ export function readEnglish(text: string, language: string): Rewrite[] {
     found.push(...(reading?.rewrites ?? longToken(token)));
     index += reading?.count ?? 1;
   }
-  return [...found, ...markup(text)]
+  return [...found, ...readMarkup(text, (word) => spoken(word, language))]
     .sort((one, other) => one.start - other.start || other.end - one.end)
     .filter(notOverlapping());
+}
+
+/** A word has no markup of links, so this ends. */
+function spoken(word: string, language: string): string {
+  return rewritten(word, { offset: 0, length: word.length }, readEnglish(word, language)).text;
 }
 
 function longToken({ text, start }: { text: string; start: number }): Rewrite[] {
@@ -67,15 +77,6 @@ function longToken({ text, start }: { text: string; start: number }): Rewrite[] 
     end: start + index + digits.length,
     spoken: ` ${digitByDigit(digits)} `,
   }));
-}
-
-/** Signs of Markdown around words and at the start are silent. */
-function markup(text: string): Rewrite[] {
-  return [
-    ...text.matchAll(
-      /^#{1,6}(?=\s)|(?<=^|[\s("'*_])[*_~`]{1,3}(?=[\p{L}\p{N}"'*_`$€£])|(?<=[\p{L}\p{N}.,;:!?)"'%+])[*_~`]{1,3}(?=[\s.,;:!?)"']|$)/gu,
-    ),
-  ].map(({ 0: signs, index }) => ({ start: index, end: index + signs.length, spoken: "" }));
 }
 
 function notOverlapping(): (rewrite: Rewrite) => boolean {

@@ -12,7 +12,9 @@ const roman = /^(?=[IVXL])(?:XL|L?X{0,3})(?:IX|IV|V?I{0,3})$/;
 /** Roman numerals after a word that is numbered with them, after a ruler, or if nothing else is written like that. */
 export function readRoman({ tokens }: Sentence, index: number): Reading | undefined {
   const token = tokens[index]!;
-  const { text } = token;
+  // Unicode has them as characters of their own, which are never words.
+  const isOwn = /^[\u2160-\u217F]+$/.test(token.text);
+  const text = isOwn ? token.text.normalize("NFKC").toUpperCase() : token.text;
   if (!roman.test(text)) return undefined;
   const value = String(romanValue(text));
   const previous = tokens[index - 1];
@@ -21,7 +23,7 @@ export function readRoman({ tokens }: Sentence, index: number): Reading | undefi
   if (follows && regnal.test(previous.text) && text !== "I") return one(token, `the ${ordinal(value)}`);
   const next = tokens[index + 1];
   if (text !== "I" && next !== undefined && afterRoman.test(next.text)) return one(token, ordinal(value));
-  const isPlain = text === "II" || (text.length >= 3 && /^X{0,2}(?:IX|IV|V?I{0,3})$/.test(text));
+  const isPlain = isOwn || text === "II" || (text.length >= 3 && /^X{0,2}(?:IX|IV|V?I{0,3})$/.test(text));
   return isPlain ? one(token, cardinal(value)) : undefined;
 }
 

@@ -5,7 +5,10 @@ import { each, say, type Reading, type Sentence, type Token } from "./tokens.ts"
 const northAmerican = /^(?:\+?1[-.])?\d{3}[-.]\d{3}[-.]\d{4}$/;
 const local = /^\d{3}-\d{4}$/;
 const international = /^\+\d{1,3}(?:[-.]?\d{2,5}){2,5}$/;
-const group = /^\d{2,5}(?:[-.]\d{2,5})*$/;
+const group = /^\d{2,6}(?:[-.]\d{2,6})*$/;
+/** Of numbers that anyone may call, and words before any number. */
+const freephone = /^1[389]00$/;
+const announced = /^(?:call|dial|phone|telephone|tel|mobile|cell|fax|text|ring|hotline|landline|whatsapp)$/i;
 /** Of a book, an account, a card. */
 const longNumber = /^(?=.{10,})\d{1,7}(?:-\d{1,7}){3,5}$/;
 /** A number has at most this many digits (ITU-T E.164), and its extension a few more. */
@@ -29,8 +32,14 @@ export function readTelephone({ tokens }: Sentence, index: number): Reading | un
     }
   }
   if (longNumber.test(token.text)) return each([sayDigits(token)]);
-  // +44 20 7946 0958, 0800 123 456
-  if (!/^(?:\+\d{1,3}|0\d{2,4})$/.test(token.text) || token.after !== "") return undefined;
+  // (020) 7946 0958
+  const isAreaCode = /^0\d{1,4}$/.test(token.text) && token.before.endsWith("(") && token.after === ")";
+  // +44 20 7946 0958, 0800 123 456, 1300 555 019, and "call 555 019 123"
+  const isStart =
+    /^(?:\+\d{1,3}|0\d{2,4})$/.test(token.text) ||
+    freephone.test(token.text) ||
+    (announced.test(tokens[index - 1]?.text ?? "") && /^\d{1,5}$/.test(token.text));
+  if (!isAreaCode && !(isStart && token.after === "")) return undefined;
   const groups = [token];
   for (let at = index + 1; at < tokens.length && groups.length < mostGroups; at++) {
     if (!group.test(tokens[at]!.text) || tokens[at]!.before !== "") break;

@@ -1,4 +1,4 @@
-/** Reads times of the day: `3:30pm`, `3 p.m.`, `15:45`, `10:00`, `9:00-17:00`. */
+/** Reads times of the day: `3:30pm`, `3 p.m.`, `15:45`, `10:00`, `9:00-17:00`, `7.30pm`, and `at 14.30`. */
 import { cardinal } from "./numbers.ts";
 import { one, say, sayAbbreviation, type Reading, type Sentence } from "./tokens.ts";
 
@@ -7,16 +7,29 @@ const alone = new RegExp(`^${clock}([AaPp]\\.?[Mm])?$`);
 const span = new RegExp(`^${clock}([AaPp]\\.?[Mm])?[-–]${clock}([AaPp]\\.?[Mm])?$`);
 const hour = /^(1[0-2]|0?[1-9])([AaPp]\.?[Mm])$/;
 const hours = /^(1[0-2]|0?[1-9])([AaPp]\.?[Mm])?[-–](1[0-2]|0?[1-9])([AaPp]\.?[Mm])$/;
+const dotted = /^([01]?\d|2[0-3])\.([0-5]\d)([AaPp]\.?[Mm])?$/;
+/** Words after a time; after others a number with a full stop is an amount: "at 2.30 percent". */
+const afterTime = /^(?:on|in|and|or|but|for|with|today|tomorrow|every|each|sharp|local|UTC|GMT)$/;
 const halfOfDay = /^[AaPp]\.?[Mm]$/;
 
 export function readTime(sentence: Sentence, index: number): Reading | undefined {
   const token = sentence.tokens[index]!;
   const next = sentence.tokens[index + 1];
   const half = next !== undefined && token.after === "" && halfOfDay.test(next.text) ? next.text : undefined;
-  const words = timeWords(token.text, half !== undefined);
+  const words = timeWords(token.text, half !== undefined) ?? dottedWords(sentence, index, half !== undefined);
   if (words === undefined) return undefined;
   if (half === undefined) return { rewrites: [withFullStop(sentence, index, words)], count: 1 };
   return { rewrites: [say(token, words), sayAbbreviation(sentence, index + 1, letters(half))], count: 2 };
+}
+
+function dottedWords({ tokens }: Sentence, index: number, halved: boolean): string | undefined {
+  const { text, after } = tokens[index]!;
+  const parts = dotted.exec(text)?.slice(1);
+  if (parts === undefined) return undefined;
+  const next = tokens[index + 1];
+  const ends = next === undefined || after !== "" || afterTime.test(next.text);
+  const isTime = halved || parts[2] !== undefined || (tokens[index - 1]?.text === "at" && ends);
+  return isTime ? toWords([parts[0], parts[1], undefined, parts[2]], halved) : undefined;
 }
 
 /** A full stop after `p.m` belongs to it. */
