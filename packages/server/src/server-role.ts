@@ -1,5 +1,5 @@
 /** What a server of a fleet does (`server.role`): it takes requests that need certain permissions, and no others. */
-import type { Permission } from "./tenant.ts";
+import type { Permission } from "./permissions.ts";
 
 export const serverRoles = ["all", "gateway", "ingest", "query"] as const;
 export type ServerRole = (typeof serverRoles)[number];
@@ -7,8 +7,10 @@ export type ServerRole = (typeof serverRoles)[number];
 /** Requests that need none of these, such as administration, sign-in and health, are for every server. */
 const rolesByPermission: Readonly<Partial<Record<string, ServerRole>>> = {
   inference: "gateway",
+  models_read: "gateway",
   telemetry_write: "ingest",
   telemetry_read: "query",
+  spend_read: "query",
 } satisfies Partial<Record<Permission, ServerRole>>;
 
 /** The role beside `all` that takes requests with the permission; undefined if every role does. */

@@ -3,9 +3,7 @@
  * create, from a checked key. A cross-tenant read is therefore a type error rather than a forgotten filter.
  */
 import { AppError } from "./errors.ts";
-
-export const permissions = ["inference", "telemetry_write", "telemetry_read", "admin"] as const;
-export type Permission = (typeof permissions)[number];
+import { administrative, withoutIncluded, type Permission } from "./permissions.ts";
 
 /** Limits of a key or an organization. Absent: no limit of this kind. */
 export interface Limits {
@@ -18,10 +16,13 @@ export interface Limits {
   readonly compute_seconds_per_minute?: number | undefined;
 }
 
-/** A valid key (not revoked, not expired) with its organization. Created by tenancy/, for jobs by tenancy/job-scope.ts. */
+/** A valid key (not revoked, not expired) with its organization. Created by tenancy/, for jobs by tenancy/job-scope.ts; for people by person.ts. */
 export interface CheckedKey {
   /** The job of this server that acts for the organization; absent for callers. */
   readonly job?: string | undefined;
+  /** The person who calls: signed in, by a token, or with a personal key. Absent for keys of services. */
+  readonly person?: PersonIdentity | undefined;
+  /** For a person without a key: the person's identifier, under which limits, usage and telemetry count. */
   readonly keyId: string;
   readonly keyName: string;
   readonly organizationId: string;
@@ -30,6 +31,9 @@ export interface CheckedKey {
   readonly operator: boolean;
   /** The project that the key is bound to, if any. */
   readonly projectName: string | undefined;
+  /** The name of its role, or of the person's roles; absent for a key with permissions of its own. */
+  readonly role?: string | undefined;
+  /** With those that they include. */
   readonly permissions: ReadonlySet<Permission>;
   readonly keyLimits: Limits;
   /** The key under which limits count: a rotated key goes on with the usage of the one that it replaces. */
@@ -37,6 +41,14 @@ export interface CheckedKey {
   readonly organizationLimits: Limits;
   /** Patterns of model IDs that the organization may call (`*` matches any text); undefined: all. */
   readonly allowedModels: readonly string[] | undefined;
+  /** The same of the key and of its role, which narrow those of the organization. Absent: nothing narrows them. */
+  readonly narrowedModels?: readonly (readonly string[])[] | undefined;
+}
+
+export interface PersonIdentity {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string;
 }
 
 /** A session of a signed-in person, with its keys, which are all valid. Created by tenancy/. */
@@ -52,7 +64,7 @@ export interface CheckedSession {
 
 /** The key of a session that a request uses: the operator key for the admin API, the API key for everything else. */
 export function sessionKey(session: CheckedSession, permission: Permission | "any"): CheckedKey {
-  return permission === "admin" ? (session.operatorKey ?? session.key) : session.key;
+  return administrative.has(permission) ? (session.operatorKey ?? session.key) : session.key;
 }
 
 export const defaultProjectName = "default";
@@ -66,6 +78,12 @@ export interface ProjectSettings {
   readonly retention_days: number;
   /** Whether prompts and answers are recorded in telemetry. */
   readonly record_content: boolean;
+}
+
+/** The organization and the project that a request names. */
+export interface ScopeClaim {
+  readonly account?: string | undefined;
+  readonly project?: string | undefined;
 }
 
 /** A caller's rights during one request. */
@@ -90,7 +108,7 @@ export class Scope {
    * The scope of a checked key, narrowed by the account and project that the request names.
    * @throws AppError organization_mismatch, project_mismatch or invalid_request
    */
-  static fromKey(key: CheckedKey, claim: { account?: string | undefined; project?: string | undefined } = {}): Scope {
+  static fromKey(key: CheckedKey, claim: ScopeClaim = {}): Scope {
     if (claim.account !== undefined && claim.account !== key.organizationName && claim.account !== key.organizationId) {
       throw new AppError(
         "organization_mismatch",
@@ -115,14 +133,29 @@ export class Scope {
     return new Scope(key, claim.project ?? key.projectName);
   }
 
+  /** Whether the caller has the permission. */
+  may(permission: Permission): boolean {
+    return this.key.permissions.has(permission);
+  }
+
   /** @throws AppError permission_denied */
   require(permission: Permission): void {
     if (!this.key.permissions.has(permission)) {
       throw new AppError(
         "permission_denied",
-        `This API key does not have the permission "${permission}"; its permissions: ${[...this.key.permissions].map((name) => `"${name}"`).join(", ") || "none"}.`,
+        `${this.#caller} does not have the permission "${permission}"; its permissions: ${
+          withoutIncluded(this.key.permissions)
+            .map((name) => `"${name}"`)
+            .join(", ") || "none"
+        }.`,
       );
     }
+  }
+
+  get #caller(): string {
+    const { keyId, keyName, person, role } = this.key;
+    const named = role === undefined ? "" : ` with the role ${JSON.stringify(role)}`;
+    return person?.id === keyId ? `${keyName}${named}` : `This API key${named}`;
   }
 
   /** @throws AppError permission_denied */

@@ -3,7 +3,8 @@
  * Times are UNIX seconds. A change names only the fields that change; in `limits`, null removes a limit.
  */
 import { Type, type TSchema } from "typebox";
-import { namePattern, permissions, type Limits, type ProjectSettings } from "../tenant.ts";
+import { keyPermissions, permissions } from "../permissions.ts";
+import { namePattern, type Limits, type ProjectSettings } from "../tenant.ts";
 import { schema, type TypeOf } from "./schema.ts";
 
 const strict = { additionalProperties: false } as const;
@@ -192,7 +193,9 @@ export const keyMembers = {
   ),
   name: name("key"),
   redacted_secret: Type.String({ description: "First and last characters of the secret, to recognize the key by." }),
-  permissions: Type.Array(Type.Enum([...permissions]), { description: "The key's permissions." }),
+  permissions: Type.Array(Type.Enum([...permissions]), {
+    description: "The key's permissions; empty if it has a role.",
+  }),
   limits,
   operator: Type.Boolean({ description: "Whether the key may administer all organizations (an operator key)." }),
   created_at: time("Creation"),
@@ -229,9 +232,9 @@ export const KeyCreate = schema(
       ),
       name: name("key"),
       permissions: Type.Optional(
-        Type.Array(Type.Enum([...permissions]), {
+        Type.Array(Type.Enum([...keyPermissions]), {
           minItems: 1,
-          maxItems: permissions.length,
+          maxItems: keyPermissions.length,
           description: "The key's permissions. Absent: inference, telemetry_write and telemetry_read.",
         }),
       ),

@@ -1,6 +1,6 @@
 /** The operation that shows the owner of a key. `sounding whoami` and the AI Refinery SDK (when an asynchronous client is created) call it. */
 import { Type } from "typebox";
-import { permissions } from "../tenant.ts";
+import { permissions } from "../permissions.ts";
 import { operation } from "./operation.ts";
 import { schema } from "./schema.ts";
 

@@ -1,6 +1,6 @@
 /** Defines an operation of the API as data: its name, path, request and responses. */
 import { inputLimit } from "../input-limits.ts";
-import type { Permission } from "../tenant.ts";
+import type { Permission } from "../permissions.ts";
 import type { Schema } from "./schema.ts";
 
 export interface Operation<Body = unknown, Answer = unknown> {

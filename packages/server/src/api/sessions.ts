@@ -1,6 +1,6 @@
 /** The operations with which the web console signs in and out. A session is a cookie that stands for an API key. */
 import { Type } from "typebox";
-import { permissions } from "../tenant.ts";
+import { permissions } from "../permissions.ts";
 import { adminBodyBytes, operation } from "./operation.ts";
 import { schema, type TypeOf } from "./schema.ts";
 

@@ -1,6 +1,7 @@
 /** Admits a request before its body is read: checks its key or session and its permission, and counts it against the limits. */
 import type { Operation } from "../api/operation.ts";
-import type { Permission, Scope } from "../tenant.ts";
+import type { Permission } from "../permissions.ts";
+import type { Scope } from "../tenant.ts";
 import { authenticate } from "./authenticate.ts";
 import { authenticateSession, sessionSecret } from "./authenticate-session.ts";
 import type { RequestAdmission } from "./request-admission.ts";

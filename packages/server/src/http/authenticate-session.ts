@@ -4,7 +4,8 @@
  */
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { AppError } from "../errors.ts";
-import { Scope, sessionKey, type CheckedSession, type Permission } from "../tenant.ts";
+import type { Permission } from "../permissions.ts";
+import { Scope, sessionKey, type CheckedSession } from "../tenant.ts";
 import { claimOf, type AttemptedFrom } from "./authenticate.ts";
 import { isSameOrigin, type RequestOriginOf } from "./request-origin.ts";
 import type { SessionCookie } from "./session-cookie.ts";

@@ -1,5 +1,6 @@
 /** Traffic classes, which limits count separately, so that dashboards cannot exhaust the limits of inference. */
-import type { Limits, Permission } from "../tenant.ts";
+import type { Permission } from "../permissions.ts";
+import type { Limits } from "../tenant.ts";
 
 export const trafficClasses = ["inference", "query", "ingest"] as const;
 /** `inference` calls models, `query` reads telemetry, `ingest` exports it. */
@@ -7,7 +8,7 @@ export type TrafficClass = (typeof trafficClasses)[number];
 
 /** The class of a telemetry operation. Undefined for others: inference is admitted by its own routes. */
 export function telemetryClassOf(permission: Permission | "none" | "any"): "query" | "ingest" | undefined {
-  if (permission === "telemetry_read") return "query";
+  if (permission === "telemetry_read" || permission === "spend_read") return "query";
   return permission === "telemetry_write" ? "ingest" : undefined;
 }
 

@@ -1,106 +1,20 @@
 /**
- * Copies the rows of the control database: out of one state of the database, and into a database of either kind. Sessions and
- * sign-in codes are left out, so that a session that ended does not return, and so are stored responses, so that a deleted one does not.
+ * Copies the rows of the control database: out of one state of the database, and into a database of either kind.
  * docs/adr/0043-backup-and-move.md
  */
 import { Type, type TSchema } from "typebox";
 import { Value } from "typebox/value";
 import { AppError } from "../errors.ts";
+import { columns, copiedTables, keys, type CopiedTable } from "./control-columns.ts";
 import type { ControlDatabase, Reader, Writer } from "./control-database.ts";
 import { rejectNameConflict } from "./database-error.ts";
-import type { ControlTables } from "./tables.ts";
 
-const text = Type.String();
-const number = Type.Integer();
-const optional = { text: Type.Union([text, Type.Null()]), number: Type.Union([number, Type.Null()]) };
+/** People may belong to several organizations, so a copy of one organization has none of them, nor their personal keys. */
+const ofPeople: ReadonlySet<CopiedTable> = new Set(["people", "memberships"]);
 
-type CopiedTable = Exclude<
-  keyof ControlTables,
-  | "sessions"
-  | "sign_in_codes"
-  | "responses"
-  | "response_items"
-  | "background_responses"
-  | "response_events"
-  | "write_probe"
->;
-
-/** In an order in which every row follows those that it refers to. */
-const columns: { readonly [Table in CopiedTable]: Readonly<Record<keyof ControlTables[Table], TSchema>> } = {
-  organizations: {
-    id: text,
-    name: text,
-    limits: text,
-    allowed_models: optional.text,
-    created_at: number,
-    archived_at: optional.number,
-  },
-  projects: {
-    id: text,
-    organization_id: text,
-    name: text,
-    settings: text,
-    created_at: number,
-    archived_at: optional.number,
-  },
-  keys: {
-    id: text,
-    organization_id: text,
-    project_id: optional.text,
-    name: text,
-    secret_hash: text,
-    redacted_secret: text,
-    permissions: text,
-    limits: text,
-    operator: number,
-    configured: number,
-    created_at: number,
-    expires_at: optional.number,
-    revoked_at: optional.number,
-    last_used_at: optional.number,
-    limits_key_id: optional.text,
-  },
-  token_usage: { month: text, organization_id: text, key_id: text, tokens: number },
-  alert_groups: {
-    id: text,
-    organization_id: text,
-    name: text,
-    definition: text,
-    created_at: number,
-    updated_at: number,
-  },
-  alert_states: { organization_id: text, rule_group: text, rule: text, state: text, updated_at: number },
-  // Receipts, and deletions that are not finished: they go on after a restore.
-  deletions: {
-    id: text,
-    kind: text,
-    organization_id: text,
-    selection: text,
-    requested_by: text,
-    status: text,
-    rows: text,
-    error: optional.text,
-    attempts: number,
-    created_at: number,
-    started_at: optional.number,
-    hidden_at: optional.number,
-    swept_at: optional.number,
-    erased_at: optional.number,
-    retry_at: optional.number,
-  },
-};
-const copiedTables = Object.keys(columns) as CopiedTable[];
-
-/** What identifies a row, for pages of rows and for rows that replace others. */
-const keys: { readonly [Table in CopiedTable]: readonly (keyof ControlTables[Table] & string)[] } = {
-  organizations: ["id"],
-  projects: ["id"],
-  keys: ["id"],
-  token_usage: ["month", "organization_id", "key_id"],
-  alert_groups: ["id"],
-  alert_states: ["organization_id", "rule_group", "rule"],
-  deletions: ["id"],
-};
+function isOfPerson({ table, values }: ControlRow): boolean {
+  return ofPeople.has(table) || (table === "keys" && values["person_id"] != null);
+}
 
 type Values = Readonly<Record<string, string | number | null>>;
 
@@ -110,7 +24,7 @@ export interface ControlRow {
 }
 
 const pageRows = 5000;
-/** SQLite binds up to 32,766 values per statement, and no table has more than 16 columns. */
+/** SQLite binds up to 32,766 values per statement, and no table has more than 18 columns. */
 const insertedRows = 1000;
 
 /** The rows of one state of the database, of all organizations or of one. @throws AppError */
@@ -122,10 +36,12 @@ export function readControlRows(
   return control.snapshot(async (database) => {
     const rows: ControlRow[] = [];
     for (const table of copiedTables) {
+      if (organizationId !== undefined && ofPeople.has(table)) continue;
       for (let offset = 0; ; offset += pageRows) {
         signal.throwIfAborted();
         const page = await readPage(database, { table, organizationId, offset });
-        rows.push(...page.map((values) => ({ table, values })));
+        const copied = page.map((values) => ({ table, values }));
+        rows.push(...(organizationId === undefined ? copied : copied.filter((row) => !isOfPerson(row))));
         if (page.length < pageRows) break;
       }
     }
@@ -198,7 +114,8 @@ export const notEmpty =
  * Adds one organization, or replaces one that is archived. Operators' keys are left out: they are valid for a whole installation.
  * @throws AppError conflict if the organization exists and is not archived, or if its name is taken
  */
-export async function writeOrganizationRows(control: ControlDatabase, rows: readonly ControlRow[]): Promise<void> {
+export async function writeOrganizationRows(control: ControlDatabase, copied: readonly ControlRow[]): Promise<void> {
+  const rows = copied.filter((row) => !isOfPerson(row));
   const [organization, ...others] = valuesOf(rows, "organizations");
   if (organization === undefined || others.length > 0)
     throw invalid("It must have exactly one row for the organization.");
@@ -211,7 +128,7 @@ export async function writeOrganizationRows(control: ControlDatabase, rows: read
   };
   await control.change(async (transaction) => {
     await requireReplaceable(transaction, id);
-    for (const table of ["alert_groups", "alert_states"] as const)
+    for (const table of ["alert_groups", "alert_states", "roles"] as const)
       await transaction.deleteFrom(table).where("organization_id", "=", id).execute();
     const name = String(organization["name"]);
     await rejectNameConflict("organization", name, () => write(transaction, "organizations"));

@@ -131,15 +131,20 @@ const postgresUnique = "23505";
  * Runs an insert or a rename of an object whose name is unique.
  * @throws AppError conflict when the name is taken
  */
-export async function rejectNameConflict(kind: string, name: string, run: () => Promise<unknown>): Promise<void> {
+export function rejectNameConflict(kind: string, name: string, run: () => Promise<unknown>): Promise<void> {
+  return rejectConflict(run, "name", `name is ${JSON.stringify(name)}; another ${kind} already has this name.`);
+}
+
+/**
+ * Runs a change that may violate a unique constraint.
+ * @throws AppError conflict, with the message, if it does
+ */
+export async function rejectConflict(run: () => Promise<unknown>, param: string, message: string): Promise<void> {
   try {
     await run();
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
-    throw new AppError("conflict", `name is ${JSON.stringify(name)}; another ${kind} already has this name.`, {
-      param: "name",
-      cause: error,
-    });
+    throw new AppError("conflict", message, { param, cause: error });
   }
 }
 

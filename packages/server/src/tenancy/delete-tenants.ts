@@ -4,6 +4,7 @@ import { AppError } from "../errors.ts";
 import type { ControlDatabase, Reader, Writer } from "./control-database.ts";
 import { insertDeletion } from "./deletions.ts";
 import { archiveOrganizationIn } from "./organizations.ts";
+import { revokePersonalKeys } from "./people.ts";
 import { archiveProjectIn } from "./projects.ts";
 
 /**
@@ -64,6 +65,7 @@ export async function removeProject(control: ControlDatabase, projectId: string)
       .where("organization_id", "=", project.organization_id)
       .where("project_name", "=", project.name)
       .execute();
+    await transaction.deleteFrom("memberships").where("project_id", "=", projectId).execute();
     await transaction.deleteFrom("projects").where("id", "=", projectId).execute();
   });
 }
@@ -74,10 +76,46 @@ export async function removeOrganization(control: ControlDatabase, organizationI
     await removeKeys(transaction, (database) =>
       database.selectFrom("keys").select("id").where("organization_id", "=", organizationId),
     );
-    for (const table of ["alert_states", "alert_groups", "token_usage", "responses", "projects"] as const)
+    const members = await transaction
+      .selectFrom("memberships")
+      .select("person_id")
+      .distinct()
+      .where("organization_id", "=", organizationId)
+      .execute();
+    for (const table of [
+      "alert_states",
+      "alert_groups",
+      "token_usage",
+      "responses",
+      "memberships",
+      "roles",
+      "projects",
+    ] as const)
       await transaction.deleteFrom(table).where("organization_id", "=", organizationId).execute();
+    await removePeople(
+      transaction,
+      members.map(({ person_id: id }) => id),
+    );
     await transaction.deleteFrom("organizations").where("id", "=", organizationId).execute();
   });
+}
+
+/** Removes those of the people who belong to no organization any more. */
+async function removePeople(transaction: Writer, ids: readonly string[]): Promise<void> {
+  for (const id of ids) {
+    const member = transaction.selectFrom("memberships").select("person_id").where("person_id", "=", id);
+    const leaving = await transaction
+      .selectFrom("people")
+      .select("id")
+      .where("id", "=", id)
+      .where("operator", "=", 0)
+      .where("id", "not in", member)
+      .executeTakeFirst();
+    if (leaving === undefined) continue;
+    // Revoked keys stay in other organizations, without the person.
+    await revokePersonalKeys(transaction, id);
+    await transaction.deleteFrom("people").where("id", "=", id).execute();
+  }
 }
 
 /** Removes keys with the sessions and sign-in codes that use them. */

@@ -2,9 +2,9 @@
 import type { KeyRotate, KeyRotation } from "../api/key-rotation.ts";
 import { AppError } from "../errors.ts";
 import type { ControlDatabase } from "./control-database.ts";
-import { insertKey, parsePermissions, requireKey, toKey } from "./keys.ts";
+import { insertKey, requireKey, toKey } from "./keys.ts";
 import { requireRemainingOperator } from "./operators.ts";
-import { nowSeconds } from "./row-values.ts";
+import { nowSeconds, parsePermissions } from "./row-values.ts";
 
 /** @throws AppError not_found, conflict when the key is revoked, or invalid_request when the new key would have expired */
 export async function rotateKey(

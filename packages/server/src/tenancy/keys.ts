@@ -3,7 +3,7 @@ import type { Selectable } from "kysely";
 import type { Key, KeyCreate, KeyUpdate, KeyWithSecret, Page } from "../api/admin.ts";
 import { AppError } from "../errors.ts";
 import { inputLimit } from "../input-limits.ts";
-import type { Permission } from "../tenant.ts";
+import type { Permission } from "../permissions.ts";
 import type { ControlDatabase, Reader, Writer } from "./control-database.ts";
 import {
   newIdentifier,
@@ -12,6 +12,7 @@ import {
   requireRoom,
   changeLimits,
   parseLimits,
+  parsePermissions,
   nowSeconds,
 } from "./row-values.ts";
 import { requireRemainingOperator } from "./operators.ts";
@@ -111,6 +112,9 @@ export async function insertKey(
     revoked_at: null,
     last_used_at: null,
     limits_key_id: input.limitsKeyId ?? null,
+    person_id: null,
+    role: null,
+    allowed_models: null,
   };
   await transaction.insertInto("keys").values(row).execute();
   return { ...toKey(row), secret };
@@ -174,7 +178,7 @@ function checkExpiry(expiresAt: number | null | undefined): void {
   }
 }
 
-async function requireOwnProject(transaction: Writer, organizationId: string, projectId: string): Promise<void> {
+export async function requireOwnProject(transaction: Writer, organizationId: string, projectId: string): Promise<void> {
   const project = await transaction
     .selectFrom("projects")
     .select(["id", "archived_at"])
@@ -196,10 +200,6 @@ export async function requireKey(database: Reader, id: string): Promise<KeyRow> 
 }
 
 type KeyRow = Selectable<ControlTables["keys"]>;
-
-export function parsePermissions(text: string): Permission[] {
-  return JSON.parse(text) as Permission[];
-}
 
 export function toKey(row: KeyRow): Key {
   return {

@@ -1,9 +1,9 @@
 /** Loads a key with its organization and project from the control database, and says why it is refused. */
+import { permissionsOfKey } from "../permissions.ts";
 import type { CheckedKey } from "../tenant.ts";
 import type { Reader } from "./control-database.ts";
-import { parsePermissions } from "./keys.ts";
 import { parseAllowedModels } from "./organizations.ts";
-import { parseLimits } from "./row-values.ts";
+import { parseLimits, parsePermissions } from "./row-values.ts";
 
 /** A key as it was loaded; whether it is valid depends on the time. */
 export interface KnownKey {
@@ -60,7 +60,7 @@ export async function loadKey(
       organizationName: row.organizationName,
       operator: row.operator === 1,
       projectName: row.projectName ?? undefined,
-      permissions: new Set(parsePermissions(row.permissions)),
+      permissions: permissionsOfKey(parsePermissions(row.permissions)),
       keyLimits: parseLimits(row.keyLimits),
       limitsKeyId: row.limitsKeyId ?? row.keyId,
       organizationLimits: parseLimits(row.organizationLimits),

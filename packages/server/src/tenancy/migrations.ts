@@ -6,6 +6,7 @@
 import { PostgresAdapter, sql, type Kysely } from "kysely";
 import { Migrator, type Migration } from "kysely/migration";
 import { findLaterMigrations } from "./later-migrations.ts";
+import { createPeople } from "./people-tables.ts";
 import { createBackgroundResponses, createResponses } from "./response-tables.ts";
 import type { ControlTables } from "./tables.ts";
 
@@ -20,6 +21,7 @@ const migrations: Record<string, Migration> = {
   "0008_limits_of_rotated_keys": { up: addLimitsKey },
   "0009_responses": { up: createResponses },
   "0010_background_responses": { up: createBackgroundResponses },
+  "0012_people": { up: createPeople },
 };
 
 export const knownMigrations: readonly string[] = Object.keys(migrations);

@@ -1,14 +1,15 @@
 /**
- * What the rows of organizations, projects and keys have in common: identifiers, times, limits, and the check that a row
- * is not archived.
+ * What the rows of organizations, projects and keys have in common: identifiers, times, limits, permissions, and the check
+ * that a row is not archived.
  */
 import { randomBytes } from "node:crypto";
 import type { LimitChanges } from "../api/admin.ts";
 import { AppError } from "../errors.ts";
+import type { Permission } from "../permissions.ts";
 import type { Limits } from "../tenant.ts";
 import type { Reader } from "./control-database.ts";
 
-export type IdentifierKind = "org" | "proj" | "key" | "sess" | "agrp" | "del";
+export type IdentifierKind = "org" | "proj" | "key" | "sess" | "agrp" | "del" | "pers" | "role" | "memb";
 
 /**
  * A new identifier such as `org_0193…`: 12 hex digits of UNIX milliseconds and 20 random ones. Identifiers sort by
@@ -29,6 +30,10 @@ export function nowSeconds(): number {
 
 export function parseLimits(text: string): Limits {
   return JSON.parse(text) as Limits;
+}
+
+export function parsePermissions(text: string): Permission[] {
+  return JSON.parse(text) as Permission[];
 }
 
 /** The limits after a change: a number sets a limit, null removes it. */
@@ -60,7 +65,7 @@ export async function requireActiveOrganization(database: Reader, id: string): P
 }
 
 interface OwnedRows {
-  readonly table: "keys" | "projects" | "alert_groups";
+  readonly table: "keys" | "projects" | "alert_groups" | "roles" | "memberships";
   /** The column of rows that do not count because they are not in use any more. */
   readonly endedAt?: "revoked_at" | "archived_at";
   readonly organizationId: string;

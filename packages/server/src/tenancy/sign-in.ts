@@ -16,6 +16,7 @@ import type { FailedKeys } from "../http/failed-keys.ts";
 import { route, type ResponseHeaders, type Route, type RouteResponse } from "../http/route.ts";
 import { createSessionCookie } from "../http/session-cookie.ts";
 import type { Logger } from "../logger.ts";
+import { withIncluded } from "../permissions.ts";
 import type { CheckedKey, CheckedSession } from "../tenant.ts";
 import type { ControlDatabase } from "./control-database.ts";
 import type { KeyCheck } from "./key-check.ts";
@@ -200,7 +201,7 @@ function toSession({ sessionId, key, operatorKey, expiresAt }: CheckedSession): 
     operator_key_id: operatorKey?.keyId ?? null,
     operator_key_name: operatorKey?.keyName ?? null,
     operator: (operatorKey ?? key).operator,
-    permissions: [...new Set([...key.permissions, ...(operatorKey?.permissions ?? [])])],
+    permissions: [...withIncluded([...key.permissions, ...(operatorKey?.permissions ?? [])])],
     expires_at: Math.floor(expiresAt),
   };
 }

@@ -43,6 +43,50 @@ interface KeyTable {
   last_used_at: number | null;
   /** The first of the keys that this one replaces by rotation: limits and budgets count its usage. null: its own. */
   limits_key_id: string | null;
+  /** Whose personal key it is; null: a service's. */
+  person_id: string | null;
+  /** A built-in role, or the identifier of one of the organization's; then `permissions` is empty. null: `permissions` apply. */
+  role: string | null;
+  /** null: all that the organization may call. */
+  allowed_models: string | null;
+}
+
+interface PersonTable {
+  id: string;
+  /** In lower case. */
+  email: string;
+  name: string;
+  operator: number;
+  created_at: number;
+  disabled_at: number | null;
+  last_used_at: number | null;
+}
+
+/** A role that an organization defined. */
+interface RoleTable {
+  id: string;
+  organization_id: string;
+  /** Unique in the organization, and not that of a built-in role. */
+  name: string;
+  permissions: string;
+  /** null: all that the organization may call. */
+  allowed_models: string | null;
+  created_at: number;
+  updated_at: number;
+}
+
+/** A role of a person, in an organization or in one of its projects. */
+interface MembershipTable {
+  id: string;
+  person_id: string;
+  organization_id: string;
+  /** null: in all projects. */
+  project_id: string | null;
+  /** A built-in role, or the identifier of one of the organization's. */
+  role: string;
+  /** Who keeps it: `admin` (the admin API), or a provider that sets and removes its own only. */
+  source: string;
+  created_at: number;
 }
 
 interface TokenUsageTable {
@@ -191,6 +235,9 @@ export interface ControlTables {
   organizations: OrganizationTable;
   projects: ProjectTable;
   keys: KeyTable;
+  people: PersonTable;
+  roles: RoleTable;
+  memberships: MembershipTable;
   token_usage: TokenUsageTable;
   sessions: SessionTable;
   sign_in_codes: SignInCodeTable;

@@ -1,5 +1,6 @@
 /** A checked key with all permissions except the operator's, for tests. */
-import { permissions, type CheckedKey } from "../../src/tenant.ts";
+import { permissions } from "../../src/permissions.ts";
+import type { CheckedKey } from "../../src/tenant.ts";
 
 export function testKey(changes: Partial<CheckedKey> = {}): CheckedKey {
   return {

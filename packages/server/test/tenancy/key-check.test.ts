@@ -56,7 +56,7 @@ onEachDatabase("the key check", ({ location, open }) => {
       organizationName: "acme",
       operator: false,
       projectName: "bot",
-      permissions: new Set(["inference"]),
+      permissions: new Set(["inference", "models_read"]),
       keyLimits: { requests_per_minute: 3 },
       limitsKeyId: keyId,
       organizationLimits: { tokens_per_month: 9 },

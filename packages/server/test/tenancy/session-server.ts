@@ -4,7 +4,7 @@ import { FailedKeys } from "../../src/http/failed-keys.ts";
 import { route } from "../../src/http/route.ts";
 import type { HttpSettings } from "../../src/http/server.ts";
 import { silentLogger } from "../../src/logger.ts";
-import type { Permission } from "../../src/tenant.ts";
+import type { Permission } from "../../src/permissions.ts";
 import type { ControlDatabase } from "../../src/tenancy/control-database.ts";
 import { createKeyCheck } from "../../src/tenancy/key-check.ts";
 import { recordedUsage } from "../../src/tenancy/recorded-usage.ts";

@@ -54,7 +54,16 @@ onEachDatabase("sessions", ({ open, location }) => {
       operator_key_id: operatorKeyId,
       operator_key_name: "operator",
       operator: true,
-      permissions: ["inference", "telemetry_write", "telemetry_read", "admin"],
+      permissions: [
+        "inference",
+        "models_read",
+        "telemetry_write",
+        "telemetry_read",
+        "content_read",
+        "spend_read",
+        "configuration_read",
+        "admin",
+      ],
     });
     assert.deepEqual((await browser.request("GET", "/authentication/session")).body, session);
     assert.equal((await browser.request("POST", "/inference")).body["key_id"], keyId);

@@ -1,0 +1,132 @@
+/**
+ * The tables and columns of the control database that a copy contains. Sessions and sign-in codes are left out, so that a session that
+ * ended does not return, and so are stored responses, so that a deleted one does not.
+ * docs/adr/0043-backup-and-move.md
+ */
+import { Type, type TSchema } from "typebox";
+import type { ControlTables } from "./tables.ts";
+
+const text = Type.String();
+const number = Type.Integer();
+const optional = { text: Type.Union([text, Type.Null()]), number: Type.Union([number, Type.Null()]) };
+
+export type CopiedTable = Exclude<
+  keyof ControlTables,
+  | "sessions"
+  | "sign_in_codes"
+  | "responses"
+  | "response_items"
+  | "background_responses"
+  | "response_events"
+  | "write_probe"
+>;
+
+/** In an order in which every row follows those that it refers to. */
+export const columns: { readonly [Table in CopiedTable]: Readonly<Record<keyof ControlTables[Table], TSchema>> } = {
+  organizations: {
+    id: text,
+    name: text,
+    limits: text,
+    allowed_models: optional.text,
+    created_at: number,
+    archived_at: optional.number,
+  },
+  projects: {
+    id: text,
+    organization_id: text,
+    name: text,
+    settings: text,
+    created_at: number,
+    archived_at: optional.number,
+  },
+  roles: {
+    id: text,
+    organization_id: text,
+    name: text,
+    permissions: text,
+    allowed_models: optional.text,
+    created_at: number,
+    updated_at: number,
+  },
+  people: {
+    id: text,
+    email: text,
+    name: text,
+    operator: number,
+    created_at: number,
+    disabled_at: optional.number,
+    last_used_at: optional.number,
+  },
+  memberships: {
+    id: text,
+    person_id: text,
+    organization_id: text,
+    project_id: optional.text,
+    role: text,
+    source: text,
+    created_at: number,
+  },
+  keys: {
+    id: text,
+    organization_id: text,
+    project_id: optional.text,
+    name: text,
+    secret_hash: text,
+    redacted_secret: text,
+    permissions: text,
+    limits: text,
+    operator: number,
+    configured: number,
+    created_at: number,
+    expires_at: optional.number,
+    revoked_at: optional.number,
+    last_used_at: optional.number,
+    limits_key_id: optional.text,
+    person_id: optional.text,
+    role: optional.text,
+    allowed_models: optional.text,
+  },
+  token_usage: { month: text, organization_id: text, key_id: text, tokens: number },
+  alert_groups: {
+    id: text,
+    organization_id: text,
+    name: text,
+    definition: text,
+    created_at: number,
+    updated_at: number,
+  },
+  alert_states: { organization_id: text, rule_group: text, rule: text, state: text, updated_at: number },
+  // Receipts, and deletions that are not finished: they go on after a restore.
+  deletions: {
+    id: text,
+    kind: text,
+    organization_id: text,
+    selection: text,
+    requested_by: text,
+    status: text,
+    rows: text,
+    error: optional.text,
+    attempts: number,
+    created_at: number,
+    started_at: optional.number,
+    hidden_at: optional.number,
+    swept_at: optional.number,
+    erased_at: optional.number,
+    retry_at: optional.number,
+  },
+};
+export const copiedTables = Object.keys(columns) as CopiedTable[];
+
+/** What identifies a row, for pages of rows and for rows that replace others. */
+export const keys: { readonly [Table in CopiedTable]: readonly (keyof ControlTables[Table] & string)[] } = {
+  organizations: ["id"],
+  projects: ["id"],
+  roles: ["id"],
+  people: ["id"],
+  memberships: ["id"],
+  keys: ["id"],
+  token_usage: ["month", "organization_id", "key_id"],
+  alert_groups: ["id"],
+  alert_states: ["organization_id", "rule_group", "rule"],
+  deletions: ["id"],
+};
