@@ -68,8 +68,23 @@ export interface Key {
   name: string;
   /** First and last characters of the secret, to recognize the key by. */
   redacted_secret: string;
-  /** The key's permissions. */
-  permissions: ("inference" | "telemetry_write" | "telemetry_read" | "admin")[];
+  /** The key's permissions; empty if it has a role. */
+  permissions: (
+    | "inference"
+    | "models_read"
+    | "telemetry_write"
+    | "telemetry_read"
+    | "content_read"
+    | "spend_read"
+    | "configuration_read"
+    | "personal_keys"
+    | "admin"
+    | "owner"
+  )[];
+  /** The key's role instead of permissions: a built-in one, or the identifier of one of the organization's; null if it has permissions. */
+  role: string | null;
+  /** Whose personal key it is; null for a key of a service. */
+  person_id: string | null;
   /** Limits. An absent one is not set. */
   limits: {
     /** Requests per minute. Inference, telemetry queries and telemetry exports are counted separately. */
@@ -83,6 +98,8 @@ export interface Key {
     /** Seconds of compute time per minute, on the server's main thread and in the telemetry store. Telemetry queries and telemetry exports are counted separately. */
     compute_seconds_per_minute?: number;
   };
+  /** Patterns of the model IDs that may be called; `*` matches any text. Null: all models. */
+  allowed_models: string[] | null;
   /** Whether the key may administer all organizations (an operator key). */
   operator: boolean;
   /** Creation, UNIX seconds. */
@@ -109,8 +126,23 @@ export interface KeyWithSecret {
   name: string;
   /** First and last characters of the secret, to recognize the key by. */
   redacted_secret: string;
-  /** The key's permissions. */
-  permissions: ("inference" | "telemetry_write" | "telemetry_read" | "admin")[];
+  /** The key's permissions; empty if it has a role. */
+  permissions: (
+    | "inference"
+    | "models_read"
+    | "telemetry_write"
+    | "telemetry_read"
+    | "content_read"
+    | "spend_read"
+    | "configuration_read"
+    | "personal_keys"
+    | "admin"
+    | "owner"
+  )[];
+  /** The key's role instead of permissions: a built-in one, or the identifier of one of the organization's; null if it has permissions. */
+  role: string | null;
+  /** Whose personal key it is; null for a key of a service. */
+  person_id: string | null;
   /** Limits. An absent one is not set. */
   limits: {
     /** Requests per minute. Inference, telemetry queries and telemetry exports are counted separately. */
@@ -124,6 +156,8 @@ export interface KeyWithSecret {
     /** Seconds of compute time per minute, on the server's main thread and in the telemetry store. Telemetry queries and telemetry exports are counted separately. */
     compute_seconds_per_minute?: number;
   };
+  /** Patterns of the model IDs that may be called; `*` matches any text. Null: all models. */
+  allowed_models: string[] | null;
   /** Whether the key may administer all organizations (an operator key). */
   operator: boolean;
   /** Creation, UNIX seconds. */

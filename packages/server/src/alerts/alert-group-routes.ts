@@ -20,7 +20,7 @@ import {
   listAlertGroups,
   updateAlertGroup,
 } from "../tenancy/alert-groups.ts";
-import { namedOrganization, requireReach } from "../tenancy/authority.ts";
+import { listedOrganization, namedOrganization, requireReach, requireWholeOrganization } from "../tenancy/authority.ts";
 import type { ControlDatabase } from "../tenancy/control-database.ts";
 import { pageRequest } from "../tenancy/list-query.ts";
 import type { Scope } from "../tenant.ts";
@@ -38,6 +38,7 @@ const maximumProblems = 5;
 
 export function alertGroupRoutes(control: ControlDatabase): readonly Route[] {
   const reachable = async (scope: Scope, path: Readonly<Record<string, string>>): Promise<AlertGroup> => {
+    requireWholeOrganization(scope, "use alert rules");
     const id = path["alert_group_id"] ?? "";
     const group = await getAlertGroup(control, id);
     requireReach(scope, group.organization_id, alertGroupNotFound(id));
@@ -45,13 +46,14 @@ export function alertGroupRoutes(control: ControlDatabase): readonly Route[] {
   };
   return [
     route(listAlertGroupsOperation, async ({ query, scope }) => {
-      const named = await namedOrganization(control, scope, query.get("organization_id") ?? undefined);
-      const organizationId = named ?? (scope.key.operator ? undefined : scope.organizationId);
+      requireWholeOrganization(scope, "use alert rules");
+      const organizationId = await listedOrganization(control, scope, query);
       return json(
         await listAlertGroups(control, { ...pageRequest(query), organizationId, name: query.get("name") ?? undefined }),
       );
     }),
     route(createAlertGroupOperation, async ({ body, scope }) => {
+      requireWholeOrganization(scope, "use alert rules");
       const { organization_id, ...definition } = body;
       await check(definition);
       const organizationId = (await namedOrganization(control, scope, organization_id)) ?? scope.organizationId;

@@ -1,12 +1,7 @@
 /**
- * The operations of the admin API. The description of each says what it requires in addition to the permission `admin`.
+ * The operations of the admin API. The description of each says what it requires in addition to its permission.
  */
 import {
-  Key,
-  KeyCreate,
-  KeyPage,
-  KeyUpdate,
-  KeyWithSecret,
   Organization,
   OrganizationCreate,
   OrganizationPage,
@@ -16,20 +11,22 @@ import {
   ProjectPage,
   ProjectUpdate,
 } from "./admin.ts";
+import { Key, KeyCreate, KeyPage, KeyUpdate, KeyWithSecret } from "./keys.ts";
 import { KeyRotate, KeyRotation } from "./key-rotation.ts";
 import { adminBodyBytes, operation, type Operation } from "./operation.ts";
 import type { Schema } from "./schema.ts";
 import { Usage } from "./usage.ts";
 
 const administration = { tag: "Administration", permission: "admin", maxBodyBytes: adminBodyBytes } as const;
+const reading = { ...administration, permission: "configuration_read" } as const;
 const root = "/admin/v1";
 
-const paging = {
+export const paging = {
   limit: "Page size, 1 to 100; default 20.",
   after: "Identifier that the page starts after: `last_id` of the previous page.",
   order: "`asc` (default): oldest first; `desc`: newest first.",
 };
-const ofOrganization = {
+export const ofOrganization = {
   organization_id:
     "Identifier or name of the organization. Absent: the caller's own, or all organizations for an operator key.",
 };
@@ -39,7 +36,7 @@ function answer<Answer>(schema: Schema<Answer>, description: string, status?: nu
 }
 
 export const listOrganizationsOperation = operation({
-  ...administration,
+  ...reading,
   id: "listOrganizations",
   method: "GET",
   path: `${root}/organizations`,
@@ -75,7 +72,7 @@ const organizationPath = {
 };
 
 export const getOrganizationOperation = operation({
-  ...administration,
+  ...reading,
   ...organizationPath,
   id: "getOrganization",
   method: "GET",
@@ -84,7 +81,7 @@ export const getOrganizationOperation = operation({
 });
 
 export const getOrganizationUsageOperation = operation({
-  ...administration,
+  ...reading,
   ...organizationPath,
   path: `${organizationPath.path}/usage`,
   id: "getOrganizationUsage",
@@ -118,7 +115,7 @@ export const archiveOrganizationOperation = operation({
 });
 
 export const listProjectsOperation = operation({
-  ...administration,
+  ...reading,
   id: "listProjects",
   method: "GET",
   path: `${root}/projects`,
@@ -150,7 +147,7 @@ const projectPath = {
 };
 
 export const getProjectOperation = operation({
-  ...administration,
+  ...reading,
   ...projectPath,
   id: "getProject",
   method: "GET",
@@ -182,7 +179,7 @@ export const archiveProjectOperation = operation({
 });
 
 export const listKeysOperation = operation({
-  ...administration,
+  ...reading,
   id: "listKeys",
   method: "GET",
   path: `${root}/keys`,
@@ -213,7 +210,7 @@ export const createKeyOperation = operation({
 const keyPath = { path: `${root}/keys/{key_id}`, pathParameters: { key_id: "Identifier of the key." } };
 
 export const getKeyOperation = operation({
-  ...administration,
+  ...reading,
   ...keyPath,
   id: "getKey",
   method: "GET",
@@ -222,7 +219,7 @@ export const getKeyOperation = operation({
 });
 
 export const getKeyUsageOperation = operation({
-  ...administration,
+  ...reading,
   ...keyPath,
   path: `${keyPath.path}/usage`,
   id: "getKeyUsage",

@@ -1,18 +1,17 @@
 /**
- * The objects of the admin API: organizations, projects and keys. Requests are strict: an unknown field is an error.
- * Times are UNIX seconds. A change names only the fields that change; in `limits`, null removes a limit.
+ * The objects of the admin API: organizations and projects, and what other objects share with them. Requests are strict: an
+ * unknown field is an error. Times are UNIX seconds. A change names only the fields that change; in `limits`, null removes a limit.
  */
 import { Type, type TSchema } from "typebox";
-import { keyPermissions, permissions } from "../permissions.ts";
 import { namePattern, type Limits, type ProjectSettings } from "../tenant.ts";
 import { schema, type TypeOf } from "./schema.ts";
 
-const strict = { additionalProperties: false } as const;
+export const strict = { additionalProperties: false } as const;
 
 /** Identifiers start with a prefix for their kind and sort by creation time. */
-export const identifierPattern = "^(org|proj|key|agrp|del)_[0-9a-f]{32}$";
+export const identifierPattern = "^(org|proj|key|agrp|del|pers|role|memb)_[0-9a-f]{32}$";
 
-const name = (whose: string) =>
+export const name = (whose: string) =>
   Type.String({
     minLength: 1,
     maxLength: 128,
@@ -20,7 +19,7 @@ const name = (whose: string) =>
     description: `Name of the ${whose}: 1 to 128 letters, digits, spaces and . _ / : @ -, starting with a letter or a digit.`,
   });
 
-function nullable<S extends TSchema>(inner: S, description: string) {
+export function nullable<S extends TSchema>(inner: S, description: string) {
   return Type.Union([inner, Type.Null()], { description });
 }
 
@@ -39,7 +38,7 @@ export const limitNames = Object.keys(limitMeanings) as (keyof Limits)[];
 
 const ceiling = (description: string) => Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description });
 
-const limits = Type.Object(
+export const limits = Type.Object(
   {
     requests_per_minute: Type.Optional(ceiling(limitMeanings.requests_per_minute)),
     tokens_per_minute: Type.Optional(ceiling(limitMeanings.tokens_per_minute)),
@@ -50,7 +49,7 @@ const limits = Type.Object(
   { ...strict, description: "Limits. An absent one is not set." },
 );
 
-const limitChanges = Type.Object(
+export const limitChanges = Type.Object(
   {
     requests_per_minute: Type.Optional(
       nullable(ceiling(limitMeanings.requests_per_minute), limitMeanings.requests_per_minute),
@@ -71,7 +70,7 @@ const limitChanges = Type.Object(
 export const LimitChanges = schema(limitChanges);
 export type LimitChanges = TypeOf<typeof LimitChanges>;
 
-const allowedModels = nullable(
+export const allowedModels = nullable(
   Type.Array(Type.String({ minLength: 1, maxLength: 512 }), { minItems: 1, maxItems: 1000 }),
   "Patterns of the model IDs that may be called; `*` matches any text. Null: all models.",
 );
@@ -97,9 +96,9 @@ const settingChanges = Type.Object(
 
 export const defaultProjectSettings: ProjectSettings = { retention_days: 30, record_content: false };
 
-const id = (whose: string) => Type.String({ description: `Identifier of the ${whose}.` });
-const time = (what: string) => Type.Integer({ description: `${what}, UNIX seconds.` });
-const organizationChoice = Type.Optional(
+export const id = (whose: string) => Type.String({ description: `Identifier of the ${whose}.` });
+export const time = (what: string) => Type.Integer({ description: `${what}, UNIX seconds.` });
+export const organizationChoice = Type.Optional(
   Type.String({
     minLength: 1,
     maxLength: 128,
@@ -182,89 +181,7 @@ export const ProjectUpdate = schema(
 );
 export type ProjectUpdate = TypeOf<typeof ProjectUpdate>;
 
-/** The members of a key without its secret. */
-export const keyMembers = {
-  object: Type.Literal("key", { description: "Always `key`." }),
-  id: id("key"),
-  organization_id: id("organization"),
-  project_id: nullable(
-    Type.String(),
-    "Identifier of the project that the key is bound to; null if it is not bound to one.",
-  ),
-  name: name("key"),
-  redacted_secret: Type.String({ description: "First and last characters of the secret, to recognize the key by." }),
-  permissions: Type.Array(Type.Enum([...permissions]), {
-    description: "The key's permissions; empty if it has a role.",
-  }),
-  limits,
-  operator: Type.Boolean({ description: "Whether the key may administer all organizations (an operator key)." }),
-  created_at: time("Creation"),
-  expires_at: nullable(Type.Integer(), "When the key expires, UNIX seconds; null if never."),
-  revoked_at: nullable(Type.Integer(), "When it was revoked, UNIX seconds; null if it was not."),
-  last_used_at: nullable(Type.Integer(), "When it was last used, UNIX seconds, to the minute; null if never."),
-};
-
-export const Key = schema(Type.Object(keyMembers, { description: "An API key without its secret." }));
-export type Key = TypeOf<typeof Key>;
-
-export const KeyWithSecret = schema(
-  Type.Object(
-    { ...keyMembers, secret: Type.String({ description: "The API key itself, returned only in this response." }) },
-    { description: "A new API key with its secret." },
-  ),
-);
-export type KeyWithSecret = TypeOf<typeof KeyWithSecret>;
-
-export const expiry = nullable(
-  Type.Integer({ minimum: 0, maximum: 253_402_300_799 }),
-  "When the key expires, UNIX seconds; null: never.",
-);
-
-export const KeyCreate = schema(
-  Type.Object(
-    {
-      organization_id: organizationChoice,
-      project_id: Type.Optional(
-        nullable(
-          Type.String({ pattern: identifierPattern, maxLength: 64 }),
-          "Project to bind the key to. Absent or null: not bound to a project.",
-        ),
-      ),
-      name: name("key"),
-      permissions: Type.Optional(
-        Type.Array(Type.Enum([...keyPermissions]), {
-          minItems: 1,
-          maxItems: keyPermissions.length,
-          description: "The key's permissions. Absent: inference, telemetry_write and telemetry_read.",
-        }),
-      ),
-      limits: Type.Optional(limitChanges),
-      operator: Type.Optional(
-        Type.Boolean({
-          description:
-            "Whether the key may administer all organizations (an operator key); requires the permission `admin`.",
-        }),
-      ),
-      expires_at: Type.Optional(expiry),
-    },
-    { ...strict, description: "A new API key." },
-  ),
-);
-export type KeyCreate = TypeOf<typeof KeyCreate>;
-
-export const KeyUpdate = schema(
-  Type.Object(
-    {
-      name: Type.Optional(name("key")),
-      limits: Type.Optional(limitChanges),
-      expires_at: Type.Optional(expiry),
-    },
-    { ...strict, description: "Changes to a key. Permissions cannot change; create another key instead." },
-  ),
-);
-export type KeyUpdate = TypeOf<typeof KeyUpdate>;
-
-function page<S extends TSchema>(item: S, what: string) {
+export function page<S extends TSchema>(item: S, what: string) {
   return schema(
     Type.Object(
       {
@@ -280,7 +197,6 @@ function page<S extends TSchema>(item: S, what: string) {
 
 export const OrganizationPage = page(Organization.json, "organizations");
 export const ProjectPage = page(Project.json, "projects");
-export const KeyPage = page(Key.json, "keys");
 
 /** A page of a list, as on the wire. */
 export interface Page<Item> {

@@ -7,6 +7,7 @@ import { schema, type TypeOf } from "./schema.ts";
 const strict = { additionalProperties: false } as const;
 const root = "/admin/v1/alert_groups";
 const administration = { tag: "Administration", permission: "admin", maxBodyBytes: adminBodyBytes } as const;
+const reading = { ...administration, permission: "configuration_read" } as const;
 
 const alertGroup = Type.Object(
   {
@@ -70,7 +71,7 @@ const checked =
   "Expressions and templates are checked; an error names the group, the rule and the position. The interval must be at least 10 seconds.";
 
 export const listAlertGroupsOperation = operation({
-  ...administration,
+  ...reading,
   id: "listAlertGroups",
   method: "GET",
   path: root,
@@ -115,7 +116,7 @@ export const createAlertGroupOperation = operation({
 const one = { path: `${root}/{alert_group_id}`, pathParameters: { alert_group_id: "Identifier of the group." } };
 
 export const getAlertGroupOperation = operation({
-  ...administration,
+  ...reading,
   ...one,
   id: "getAlertGroup",
   method: "GET",

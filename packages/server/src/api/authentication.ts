@@ -15,7 +15,16 @@ const KeyIdentity = schema(
       key_id: Type.String({ description: "Identifier of the key." }),
       key_name: Type.String({ description: "Name of the key." }),
       operator: Type.Boolean({ description: "Whether the key may administer all organizations (an operator key)." }),
-      permissions: Type.Array(Type.Enum([...permissions]), { description: "The key's permissions." }),
+      role: Type.Union([Type.String(), Type.Null()], {
+        description:
+          "The name of the key's role, or of the person's roles; null for a key with permissions of its own.",
+      }),
+      person_id: Type.Union([Type.String(), Type.Null()], {
+        description: "Identifier of the person who calls; null for a key of a service.",
+      }),
+      permissions: Type.Array(Type.Enum([...permissions]), {
+        description: "The permissions, with those that they include.",
+      }),
     },
     { description: "The key's owner and permissions." },
   ),

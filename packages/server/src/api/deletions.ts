@@ -5,6 +5,7 @@ import { adminBodyBytes, operation, type Operation } from "./operation.ts";
 import { optional, schema, type TypeOf } from "./schema.ts";
 
 const administration = { tag: "Administration", permission: "admin", maxBodyBytes: adminBodyBytes } as const;
+const reading = { ...administration, permission: "configuration_read" } as const;
 const root = "/admin/v1";
 
 export const deletionKinds = ["telemetry", "project", "organization", "retention"] as const;
@@ -140,7 +141,7 @@ export const createDeletionOperation = operation({
 });
 
 export const listDeletionsOperation = operation({
-  ...administration,
+  ...reading,
   id: "listDeletions",
   method: "GET",
   path: `${root}/deletions`,
@@ -157,7 +158,7 @@ export const listDeletionsOperation = operation({
 });
 
 export const getDeletionOperation = operation({
-  ...administration,
+  ...reading,
   id: "getDeletion",
   method: "GET",
   path: `${root}/deletions/{deletion_id}`,

@@ -11,6 +11,8 @@ import { lokiOperations, lokiReady, lokiTail } from "./loki.ts";
 import { countMessageTokens, createMessage } from "./messages.ts";
 import { getModel, listModels } from "./models.ts";
 import { listPrices } from "./prices.ts";
+import { peopleOperations } from "./people-operations.ts";
+import { personalKeyOperations } from "./personal-keys.ts";
 import { prometheusOperations, prometheusRoots } from "./prometheus.ts";
 import { listMetrics, queryMetrics } from "./observability-metrics.ts";
 import { queryLogHistogram } from "./observability-log-histogram.ts";
@@ -88,6 +90,8 @@ export const operations: readonly Operation[] = [
   validateKey,
   ...sessionOperations,
   ...adminOperations,
+  ...peopleOperations,
+  ...personalKeyOperations,
   ...alertGroupOperations,
   ...deletionOperations,
   ...modelAdminOperations,

@@ -1,6 +1,6 @@
 /** The request and the response of rotating an API key. */
 import { Type } from "typebox";
-import { expiry, keyMembers } from "./admin.ts";
+import { expiry, keyMembers } from "./keys.ts";
 import { schema, type TypeOf } from "./schema.ts";
 
 export const KeyRotate = schema(

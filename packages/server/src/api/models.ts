@@ -57,7 +57,7 @@ export const listModels = operation({
   summary: "List the models that the key's organization may call",
   description:
     "In OpenAI's form. Clients that send the header `anthropic-version` get the chat models in Anthropic's form, in pages of `limit` models after `after_id` or before `before_id`.",
-  permission: "inference",
+  permission: "models_read",
   queryParameters: {
     capability:
       "Only models with this capability (`chat`, `speech`, `transcription` or `embeddings`); models without other capabilities come first.",
@@ -75,7 +75,7 @@ export const getModel = operation({
   tag: "Models",
   summary: "Describe one model",
   description: "In OpenAI's form; in Anthropic's for clients that send the header `anthropic-version`.",
-  permission: "inference",
+  permission: "models_read",
   pathParameters: { id: "Model ID; slashes may be sent as they are or as `%2F`." },
   answer: { type: "application/json", schema: ModelObject, description: "The model." },
 });

@@ -107,7 +107,7 @@ export const listPrices = operation({
   path: "/v1/prices",
   tag: "Models",
   summary: "List which prices apply to the models that the key's organization may call, and why",
-  permission: "inference",
+  permission: "models_read",
   queryParameters: { model: "Only this model, or the model behind this alias." },
   answer: { type: "application/json", schema: PriceList, description: "The prices." },
 });

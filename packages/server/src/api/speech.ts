@@ -99,7 +99,7 @@ export const listVoices = operation({
   path: "/v1/audio/voices",
   tag: "Speech",
   summary: "List the voices of the models that the key's organization may call",
-  permission: "inference",
+  permission: "models_read",
   queryParameters: {
     model: "Only voices of this model.",
     language: "Only voices that speak this language, such as `fr` or `fr-FR`.",

@@ -13,7 +13,13 @@ import { route, type Route, type RouteResponse } from "../http/route.ts";
 import { parseTime } from "../query/time-window.ts";
 import { bind, callerOrganization, sql } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
-import { namedOrganization, requireReach } from "../tenancy/authority.ts";
+import {
+  boundProject,
+  listedOrganization,
+  namedOrganization,
+  requireReach,
+  requireWholeOrganization,
+} from "../tenancy/authority.ts";
 import type { ControlDatabase } from "../tenancy/control-database.ts";
 import { beginOrganizationDeletion, beginProjectDeletion } from "../tenancy/delete-tenants.ts";
 import {
@@ -38,6 +44,7 @@ const previewTimeoutMs = 120_000;
 export function deletionRoutes(control: ControlDatabase, store: Store): readonly Route[] {
   return [
     route(createDeletionOperation, async ({ body, scope, signal }) => {
+      requireWholeOrganization(scope, "delete telemetry");
       const organizationId = (await namedOrganization(control, scope, body.organization_id)) ?? "";
       await getOrganization(control, organizationId);
       requireStore(store);
@@ -67,11 +74,12 @@ export function deletionRoutes(control: ControlDatabase, store: Store): readonly
       } satisfies Deletion);
     }),
     route(listDeletionsOperation, async ({ query, scope }) => {
-      const named = await namedOrganization(control, scope, query.get("organization_id") ?? undefined);
-      const organizationId = named ?? (scope.key.operator ? undefined : scope.organizationId);
+      requireWholeOrganization(scope, "see deletions");
+      const organizationId = await listedOrganization(control, scope, query);
       return json(await listDeletions(control, { ...pageRequest(query), organizationId }));
     }),
     route(getDeletionOperation, async ({ path, scope }) => {
+      requireWholeOrganization(scope, "see deletions");
       const id = path["deletion_id"] ?? "";
       const deletion = await getDeletion(control, id);
       requireReach(scope, deletion.organization_id, deletionNotFound(id));
@@ -80,7 +88,10 @@ export function deletionRoutes(control: ControlDatabase, store: Store): readonly
     route(deleteProjectOperation, async ({ path, scope }) => {
       const id = path["project_id"] ?? "";
       const project = await getProject(control, id);
-      requireReach(scope, project.organization_id, `The project ${JSON.stringify(id)} does not exist.`);
+      const notFound = `The project ${JSON.stringify(id)} does not exist.`;
+      requireReach(scope, project.organization_id, notFound);
+      const bound = boundProject(scope);
+      if (bound !== undefined && bound !== project.name) throw new AppError("not_found", notFound);
       requireStore(store);
       return json(await beginProjectDeletion(control, id, scope.key.keyId), accepted);
     }),

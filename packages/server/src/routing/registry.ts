@@ -10,7 +10,7 @@ import type { CircuitExchange } from "./circuit-exchange.ts";
 import { Discovery } from "./discovery.ts";
 import { engineStatuses, type EngineStatus } from "./engine-status.ts";
 import { EnginePool, type CreateEngine } from "./engine-pool.ts";
-import { mayCall, type ModelAccess } from "./model-access.ts";
+import { mayCall, organizationMayCall, type ModelAccess } from "./model-access.ts";
 import { ModelIndex, type ListedModel } from "./model-index.ts";
 import { statusOf, type ModelStatus } from "./model-state.ts";
 import { toRoutedModel, type RoutedModel } from "./routed-model.ts";
@@ -176,7 +176,7 @@ class ModelRegistry implements Registry {
 
   describe(id: string, access: ModelAccess): ListedModel {
     const described = this.#current.describe(id);
-    if (!mayCall(access, id, described?.root ?? id)) throw this.#notAllowed(id, access);
+    if (!mayCall(access, id, described?.root ?? id)) throw this.#notAllowed(access, id, described?.root ?? id);
     if (described === undefined) throw this.#notFound(id, access);
     return described;
   }
@@ -262,7 +262,7 @@ class ModelRegistry implements Registry {
     const index = this.#current;
     const rootId = index.rootOf(id);
     // Only callers who may use a model learn whether it exists.
-    if (!mayCall(access, id, rootId)) throw this.#notAllowed(id, access);
+    if (!mayCall(access, id, rootId)) throw this.#notAllowed(access, id, rootId);
     const route = index.find(rootId);
     if (route !== undefined && supports(route, kind)) return route;
     if (route === undefined && index.describe(rootId) === undefined) throw this.#notFound(id, access);
@@ -276,9 +276,10 @@ class ModelRegistry implements Registry {
     return new AppError("model_not_found", message, { param: "model" });
   }
 
-  #notAllowed(id: string, access: ModelAccess): AppError {
+  #notAllowed(access: ModelAccess, id: string, rootId: string): AppError {
     const hint = modelHint(id, this.#visible(access));
-    return new AppError("model_not_allowed", `This organization may not call the model ${JSON.stringify(id)}.${hint}`, {
+    const who = organizationMayCall(access, id, rootId) ? "This API key, or its role," : "This organization";
+    return new AppError("model_not_allowed", `${who} may not call the model ${JSON.stringify(id)}.${hint}`, {
       param: "model",
     });
   }

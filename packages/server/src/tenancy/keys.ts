@@ -1,9 +1,10 @@
 /** API keys in the control database. A secret leaves this file once, in the response to its creation. */
 import type { Selectable } from "kysely";
-import type { Key, KeyCreate, KeyUpdate, KeyWithSecret, Page } from "../api/admin.ts";
+import type { Page } from "../api/admin.ts";
+import type { Key, KeyCreate, KeyUpdate, KeyWithSecret } from "../api/keys.ts";
 import { AppError } from "../errors.ts";
 import { inputLimit } from "../input-limits.ts";
-import type { Permission } from "../permissions.ts";
+import { permissionsOfKey, type Permission } from "../permissions.ts";
 import type { ControlDatabase, Reader, Writer } from "./control-database.ts";
 import {
   newIdentifier,
@@ -11,11 +12,14 @@ import {
   requireActiveOrganization,
   requireRoom,
   changeLimits,
+  formatAllowedModels,
+  parseAllowedModels,
   parseLimits,
   parsePermissions,
   nowSeconds,
 } from "./row-values.ts";
 import { requireRemainingOperator } from "./operators.ts";
+import { requireRole, type ResolvedRole } from "./roles.ts";
 import { contains, toPage, type PageRequest } from "./list-query.ts";
 import { hashSecret, newSecret, redactSecret } from "./secret.ts";
 import type { ControlTables } from "./tables.ts";
@@ -24,12 +28,16 @@ export interface KeyFilter extends PageRequest {
   readonly organizationId?: string | undefined;
   readonly projectId?: string | undefined;
   readonly name?: string | undefined;
+  /** Only the personal keys of this person. */
+  readonly personId?: string | undefined;
   readonly includeRevoked?: boolean | undefined;
 }
 
 /** Like `KeyCreate`, with a resolved organization. */
 export interface NewKey extends Omit<KeyCreate, "organization_id"> {
   readonly organizationId: string;
+  /** Whose personal key it is. */
+  readonly personId?: string | null;
   /** The key whose usage counts towards the new key's limits, too. */
   readonly limitsKeyId?: string;
 }
@@ -41,7 +49,7 @@ const maximumKeys = inputLimit({
   error: "conflict",
 });
 
-const ordinaryPermissions: readonly Permission[] = ["inference", "telemetry_write", "telemetry_read"];
+export const ordinaryPermissions: readonly Permission[] = ["inference", "telemetry_write", "telemetry_read"];
 
 export async function listKeys(control: ControlDatabase, filter: KeyFilter): Promise<Page<Key>> {
   return control.read(async (database) => {
@@ -54,6 +62,7 @@ export async function listKeys(control: ControlDatabase, filter: KeyFilter): Pro
     if (filter.search !== undefined) query = query.where(contains(["name", "id", "redacted_secret"], filter.search));
     if (filter.organizationId !== undefined) query = query.where("organization_id", "=", filter.organizationId);
     if (filter.projectId !== undefined) query = query.where("project_id", "=", filter.projectId);
+    if (filter.personId !== undefined) query = query.where("person_id", "=", filter.personId);
     if (filter.name !== undefined) query = query.where("name", "=", filter.name);
     if (filter.includeRevoked !== true) query = query.where("revoked_at", "is", null);
     return toPage(await query.execute(), filter.limit, toKey);
@@ -93,8 +102,9 @@ export async function insertKey(
     what: "API keys",
     remedy: "Revoke",
   });
-  const granted = [...new Set(input.permissions ?? ordinaryPermissions)];
-  checkPermissions(input, granted);
+  const role = await roleOf(transaction, input);
+  const granted = role === undefined ? [...new Set(input.permissions ?? ordinaryPermissions)] : [];
+  checkPermissions(input, role?.permissions ?? permissionsOfKey(granted));
   checkExpiry(input.expires_at);
   const row: KeyRow = {
     id: newIdentifier("key"),
@@ -112,9 +122,9 @@ export async function insertKey(
     revoked_at: null,
     last_used_at: null,
     limits_key_id: input.limitsKeyId ?? null,
-    person_id: null,
-    role: null,
-    allowed_models: null,
+    person_id: input.personId ?? null,
+    role: role?.reference ?? null,
+    allowed_models: formatAllowedModels(input.allowed_models),
   };
   await transaction.insertInto("keys").values(row).execute();
   return { ...toKey(row), secret };
@@ -130,6 +140,8 @@ export async function updateKey(control: ControlDatabase, id: string, input: Key
       name: input.name ?? row.name,
       limits: JSON.stringify(changeLimits(parseLimits(row.limits), input.limits)),
       expires_at: input.expires_at === undefined ? row.expires_at : input.expires_at,
+      allowed_models:
+        input.allowed_models === undefined ? row.allowed_models : formatAllowedModels(input.allowed_models),
     };
     await transaction.updateTable("keys").set(changes).where("id", "=", id).execute();
     return toKey({ ...row, ...changes });
@@ -152,14 +164,32 @@ export async function revokeKey(control: ControlDatabase, id: string): Promise<K
   });
 }
 
-function checkPermissions(input: NewKey, granted: readonly Permission[]): void {
-  if (input.operator === true && !granted.includes("admin")) {
+/** @throws AppError invalid_request */
+async function roleOf(
+  database: Reader,
+  { role, organizationId, permissions }: NewKey,
+): Promise<ResolvedRole | undefined> {
+  if (role === undefined) return undefined;
+  if (permissions !== undefined) {
+    throw new AppError("invalid_request", "role and permissions are both set; send one of them.", { param: "role" });
+  }
+  const found = await requireRole(database, organizationId, role);
+  if (found.permissions.has("owner")) {
+    throw new AppError("invalid_request", 'role is "owner"; only people can be owners. Use "admin".', {
+      param: "role",
+    });
+  }
+  return found;
+}
+
+function checkPermissions(input: NewKey, granted: ReadonlySet<Permission>): void {
+  if (input.operator === true && !granted.has("admin")) {
     throw new AppError("invalid_request", 'operator is true; this requires the permission "admin" in permissions.', {
       param: "operator",
     });
   }
   // It could create a key that is not bound.
-  if (input.project_id != null && granted.includes("admin")) {
+  if (input.project_id != null && granted.has("admin")) {
     throw new AppError(
       "invalid_request",
       `project_id is ${JSON.stringify(input.project_id)}; a key with the permission "admin" cannot be bound to a project.`,
@@ -210,7 +240,10 @@ export function toKey(row: KeyRow): Key {
     name: row.name,
     redacted_secret: row.redacted_secret,
     permissions: parsePermissions(row.permissions),
+    role: row.role,
+    person_id: row.person_id,
     limits: parseLimits(row.limits) as Key["limits"],
+    allowed_models: parseAllowedModels(row.allowed_models),
     operator: row.operator === 1,
     created_at: row.created_at,
     expires_at: row.expires_at,

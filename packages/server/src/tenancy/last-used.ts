@@ -18,7 +18,7 @@ const rowsPerStatement = 500;
 export function createLastUsed(
   control: ControlDatabase,
   logger: Logger,
-  table: "keys" | "sessions" = "keys",
+  table: "keys" | "sessions" | "people" = "keys",
 ): LastUsed {
   let noted = new Set<string>();
 

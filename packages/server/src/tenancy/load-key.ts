@@ -1,9 +1,8 @@
 /** Loads a key with its organization and project from the control database, and says why it is refused. */
-import { permissionsOfKey } from "../permissions.ts";
 import type { CheckedKey } from "../tenant.ts";
 import type { Reader } from "./control-database.ts";
-import { parseAllowedModels } from "./organizations.ts";
-import { parseLimits, parsePermissions } from "./row-values.ts";
+import { loadRights } from "./key-rights.ts";
+import { parseAllowedModels, parseLimits } from "./row-values.ts";
 
 /** A key as it was loaded; whether it is valid depends on the time. */
 export interface KnownKey {
@@ -36,6 +35,9 @@ export async function loadKey(
       "keys.name as keyName",
       "keys.organization_id as organizationId",
       "keys.permissions",
+      "keys.role",
+      "keys.person_id as personId",
+      "keys.allowed_models as keyModels",
       "keys.limits as keyLimits",
       "keys.limits_key_id as limitsKeyId",
       "keys.operator",
@@ -51,6 +53,7 @@ export async function loadKey(
     ])
     .executeTakeFirst();
   if (row === undefined) return undefined;
+  const rights = await loadRights(database, row);
   return {
     hash: row.hash,
     key: {
@@ -59,15 +62,18 @@ export async function loadKey(
       organizationId: row.organizationId,
       organizationName: row.organizationName,
       operator: row.operator === 1,
-      projectName: row.projectName ?? undefined,
-      permissions: permissionsOfKey(parsePermissions(row.permissions)),
+      projectName: row.projectName ?? rights.projectName,
+      person: rights.person,
+      role: rights.role,
+      permissions: rights.permissions,
       keyLimits: parseLimits(row.keyLimits),
       limitsKeyId: row.limitsKeyId ?? row.keyId,
       organizationLimits: parseLimits(row.organizationLimits),
       allowedModels: parseAllowedModels(row.allowed_models) ?? undefined,
+      narrowedModels: rights.models,
     },
     expiresMs: row.expires_at === null ? Number.POSITIVE_INFINITY : row.expires_at * 1000,
-    refusal: permanentRefusal(row),
+    refusal: permanentRefusal(row) ?? rights.refusal,
     usedMs: (row.last_used_at ?? 0) * 1000,
   };
 }

@@ -2,10 +2,9 @@
 import type { CheckedMembership, CheckedPerson } from "../person.ts";
 import type { Reader } from "./control-database.ts";
 import type { Grant } from "./memberships.ts";
-import { parseAllowedModels } from "./organizations.ts";
 import { findPerson } from "./people.ts";
 import { requireRole, resolveRoles, type ResolvedRole } from "./roles.ts";
-import { parseLimits } from "./row-values.ts";
+import { parseAllowedModels, parseLimits } from "./row-values.ts";
 
 /** A person as loaded. */
 export interface KnownPerson {

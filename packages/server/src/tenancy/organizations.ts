@@ -5,7 +5,15 @@ import { AppError } from "../errors.ts";
 import { defaultProjectName } from "../tenant.ts";
 import type { ControlDatabase, Reader, Writer } from "./control-database.ts";
 import { rejectNameConflict } from "./database-error.ts";
-import { newIdentifier, changeLimits, parseLimits, requireNotArchived, nowSeconds } from "./row-values.ts";
+import {
+  newIdentifier,
+  changeLimits,
+  formatAllowedModels,
+  parseAllowedModels,
+  parseLimits,
+  requireNotArchived,
+  nowSeconds,
+} from "./row-values.ts";
 import { requireRemainingOperator } from "./operators.ts";
 import { contains, toPage, type PageRequest } from "./list-query.ts";
 import { insertProject } from "./projects.ts";
@@ -56,7 +64,7 @@ export async function insertOrganization(transaction: Writer, input: Organizatio
     id: newIdentifier("org"),
     name: input.name,
     limits: JSON.stringify(changeLimits({}, input.limits)),
-    allowed_models: toAllowedModels(input.allowed_models),
+    allowed_models: formatAllowedModels(input.allowed_models),
     created_at: nowSeconds(),
     archived_at: null,
   };
@@ -80,7 +88,8 @@ export async function updateOrganization(
       ...row,
       name: input.name ?? row.name,
       limits: JSON.stringify(changeLimits(parseLimits(row.limits), input.limits)),
-      allowed_models: input.allowed_models === undefined ? row.allowed_models : toAllowedModels(input.allowed_models),
+      allowed_models:
+        input.allowed_models === undefined ? row.allowed_models : formatAllowedModels(input.allowed_models),
     };
     const { name, limits, allowed_models } = changed;
     await rejectNameConflict("organization", name, () =>
@@ -129,14 +138,6 @@ async function requireOrganization(database: Reader, id: string): Promise<Organi
 }
 
 type OrganizationRow = Selectable<ControlTables["organizations"]>;
-
-function toAllowedModels(patterns: readonly string[] | null | undefined): string | null {
-  return patterns == null ? null : JSON.stringify(patterns);
-}
-
-export function parseAllowedModels(text: string | null): string[] | null {
-  return text === null ? null : (JSON.parse(text) as string[]);
-}
 
 function toOrganization(row: OrganizationRow): Organization {
   return {

@@ -20,6 +20,8 @@ const maximumProjects = inputLimit({
 });
 
 export interface ProjectFilter extends PageRequest {
+  /** Only this project. */
+  readonly id?: string | undefined;
   readonly organizationId?: string | undefined;
   readonly name?: string | undefined;
   readonly includeArchived?: boolean | undefined;
@@ -41,6 +43,7 @@ export async function listProjects(control: ControlDatabase, filter: ProjectFilt
     if (filter.after !== undefined) query = query.where("id", filter.order === "desc" ? "<" : ">", filter.after);
     if (filter.search !== undefined) query = query.where(contains(["name", "id"], filter.search));
     if (filter.organizationId !== undefined) query = query.where("organization_id", "=", filter.organizationId);
+    if (filter.id !== undefined) query = query.where("id", "=", filter.id);
     if (filter.name !== undefined) query = query.where("name", "=", filter.name);
     if (filter.includeArchived !== true) query = query.where("archived_at", "is", null);
     return toPage(await query.execute(), filter.limit, toProject);

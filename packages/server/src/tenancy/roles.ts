@@ -3,8 +3,7 @@ import type { Selectable } from "kysely";
 import { AppError } from "../errors.ts";
 import { builtInRoleNames, builtInRoles, isBuiltInRole, withIncluded, type Permission } from "../permissions.ts";
 import type { Reader } from "./control-database.ts";
-import { parseAllowedModels } from "./organizations.ts";
-import { parsePermissions } from "./row-values.ts";
+import { parseAllowedModels, parsePermissions } from "./row-values.ts";
 import type { ControlTables } from "./tables.ts";
 
 type RoleRow = Selectable<ControlTables["roles"]>;

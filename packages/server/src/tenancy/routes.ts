@@ -19,13 +19,24 @@ import {
   updateOrganizationOperation,
   updateProjectOperation,
 } from "../api/admin-operations.ts";
-import type { Key, Project } from "../api/admin.ts";
+import type { Project } from "../api/admin.ts";
+import type { Key } from "../api/keys.ts";
 import { validateKey } from "../api/authentication.ts";
+import { AppError } from "../errors.ts";
 import { route, type Route, type RouteResponse } from "../http/route.ts";
 import type { LimitUsage, UsageSubject } from "../limits/limit-usage.ts";
 import type { Scope } from "../tenant.ts";
-import { namedOrganization, requireReach } from "./authority.ts";
+import {
+  boundProject,
+  boundProjectId,
+  listedOrganization,
+  namedOrganization,
+  requestedProject,
+  requireReach,
+  requireWholeOrganization,
+} from "./authority.ts";
 import type { ControlDatabase } from "./control-database.ts";
+import { requireKeyGrant } from "./grants.ts";
 import { createKey, getKey, getLimitsKeyId, listKeys, revokeKey, updateKey } from "./keys.ts";
 import { rotateKey } from "./key-rotation.ts";
 import { identifierParameter, pageRequest, booleanParameter } from "./list-query.ts";
@@ -36,6 +47,10 @@ import {
   listOrganizations,
   updateOrganization,
 } from "./organizations.ts";
+import { membershipRoutes } from "./membership-routes.ts";
+import { peopleRoutes } from "./people-routes.ts";
+import { personalKeyRoutes } from "./personal-key-routes.ts";
+import { roleRoutes } from "./role-routes.ts";
 import { archiveProject, createProject, getProject, listProjects, updateProject } from "./projects.ts";
 
 /** Reads the limits of a key or an organization with their usage. */
@@ -47,6 +62,10 @@ export function tenancyRoutes(control: ControlDatabase, readUsage: ReadUsage): r
     ...projectRoutes(control),
     ...keyRoutes(control),
     ...usageRoutes(control, readUsage),
+    ...peopleRoutes(control),
+    ...membershipRoutes(control),
+    ...roleRoutes(control),
+    ...personalKeyRoutes(control),
     identityRoute,
   ];
 }
@@ -91,12 +110,14 @@ function projectRoutes(control: ControlDatabase): Route[] {
         await listProjects(control, {
           ...pageRequest(query),
           organizationId: await listedOrganization(control, scope, query),
+          id: await boundProjectId(control, scope),
           name: query.get("name") ?? undefined,
           includeArchived: booleanParameter(query, "include_archived"),
         }),
       ),
     ),
     route(createProjectOperation, async ({ scope, body }) => {
+      requireWholeOrganization(scope, "create a project");
       const { organization_id, name, settings } = body;
       const organizationId = (await namedOrganization(control, scope, organization_id)) ?? scope.organizationId;
       return json(await createProject(control, { organizationId, name, settings }), 201);
@@ -120,7 +141,7 @@ function keyRoutes(control: ControlDatabase): Route[] {
         await listKeys(control, {
           ...pageRequest(query),
           organizationId: await listedOrganization(control, scope, query),
-          projectId: identifierParameter(query, "project_id"),
+          projectId: await requestedProject(control, scope, identifierParameter(query, "project_id")),
           name: query.get("name") ?? undefined,
           includeRevoked: booleanParameter(query, "include_revoked"),
         }),
@@ -130,7 +151,9 @@ function keyRoutes(control: ControlDatabase): Route[] {
       const { organization_id, ...rest } = body;
       if (body.operator === true) scope.requireOperator("create an operator key");
       const organizationId = (await namedOrganization(control, scope, organization_id)) ?? scope.organizationId;
-      return json(await createKey(control, { ...rest, organizationId }), 201);
+      const project_id = (await requestedProject(control, scope, rest.project_id ?? undefined)) ?? null;
+      await control.read((database) => requireKeyGrant(database, scope, { ...rest, organizationId }));
+      return json(await createKey(control, { ...rest, project_id, organizationId }), 201);
     }),
     route(getKeyOperation, async ({ scope, path }) => json(await reachableKey(control, scope, path))),
     route(updateKeyOperation, async ({ scope, path, body }) => {
@@ -141,6 +164,18 @@ function keyRoutes(control: ControlDatabase): Route[] {
     route(rotateKeyOperation, async ({ scope, path, body }) => {
       const key = await reachableKey(control, scope, path);
       if (key.operator) scope.requireOperator("rotate an operator key");
+      if (key.person_id !== null) {
+        throw new AppError(
+          "permission_denied",
+          `${key.id} is a personal key. Only its person can replace it; revoke it.`,
+        );
+      }
+      await control.read((database) =>
+        requireKeyGrant(database, scope, {
+          organizationId: key.organization_id,
+          ...(key.role === null ? { permissions: key.permissions } : { role: key.role }),
+        }),
+      );
       return json(await rotateKey(control, key.id, body), 201);
     }),
     route(revokeKeyOperation, async ({ scope, path }) => {
@@ -177,25 +212,21 @@ function reachableOrganization(scope: Scope, path: Path): string {
 async function reachableProject(control: ControlDatabase, scope: Scope, path: Path): Promise<Project> {
   const id = path["project_id"] ?? "";
   const project = await getProject(control, id);
-  requireReach(scope, project.organization_id, `The project ${JSON.stringify(id)} does not exist.`);
+  const notFound = `The project ${JSON.stringify(id)} does not exist.`;
+  requireReach(scope, project.organization_id, notFound);
+  const bound = boundProject(scope);
+  if (bound !== undefined && bound !== project.name) throw new AppError("not_found", notFound);
   return project;
 }
 
 async function reachableKey(control: ControlDatabase, scope: Scope, path: Path): Promise<Key> {
   const id = path["key_id"] ?? "";
   const key = await getKey(control, id);
-  requireReach(scope, key.organization_id, `The key ${JSON.stringify(id)} does not exist.`);
+  const notFound = `The key ${JSON.stringify(id)} does not exist.`;
+  requireReach(scope, key.organization_id, notFound);
+  const bound = await boundProjectId(control, scope);
+  if (bound !== undefined && bound !== key.project_id) throw new AppError("not_found", notFound);
   return key;
-}
-
-/** The organization to list from; undefined, for all, only for an operator. */
-async function listedOrganization(
-  control: ControlDatabase,
-  scope: Scope,
-  query: URLSearchParams,
-): Promise<string | undefined> {
-  const named = await namedOrganization(control, scope, query.get("organization_id") ?? undefined);
-  return named ?? (scope.key.operator ? undefined : scope.organizationId);
 }
 
 function json(value: unknown, status = 200): RouteResponse {
@@ -210,6 +241,8 @@ const identityRoute = route(validateKey, ({ scope: { key } }) =>
     key_id: key.keyId,
     key_name: key.keyName,
     operator: key.operator,
+    role: key.role ?? null,
+    person_id: key.person?.id ?? null,
     permissions: [...key.permissions],
   }),
 );

@@ -36,6 +36,15 @@ export function parsePermissions(text: string): Permission[] {
   return JSON.parse(text) as Permission[];
 }
 
+/** Patterns of model IDs; null: all. */
+export function parseAllowedModels(text: string | null): string[] | null {
+  return text === null ? null : (JSON.parse(text) as string[]);
+}
+
+export function formatAllowedModels(patterns: readonly string[] | null | undefined): string | null {
+  return patterns == null ? null : JSON.stringify(patterns);
+}
+
 /** The limits after a change: a number sets a limit, null removes it. */
 export function changeLimits(limits: Limits, changes: LimitChanges | undefined): Limits {
   const merged = Object.entries({ ...limits, ...changes }).filter(([, limit]) => limit != null);

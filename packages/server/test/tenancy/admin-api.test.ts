@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { adminOperations } from "../../src/api/admin-operations.ts";
-import type { Key, KeyWithSecret, Organization, Project } from "../../src/api/admin.ts";
+import type { Organization, Project } from "../../src/api/admin.ts";
+import type { Key, KeyWithSecret } from "../../src/api/keys.ts";
 import type { Operation } from "../../src/api/operation.ts";
 import { satisfies } from "../../src/api/validate.ts";
 import type { ErrorBody } from "../../src/errors.ts";
@@ -121,7 +122,10 @@ onEachDatabase("the admin API", ({ open }) => {
     assert.deepEqual(await expecting(200, operator("GET", `/keys/${key.id}`)), key);
     const listed = await expecting<{ data: Key[] }>(200, operator("GET", `/keys?project_id=${project.id}`));
     assert.deepEqual(listed.data, [key]);
-    assert.match((await refusal(403, as(secret)("GET", "/keys"))).message, /does not have the permission "admin"/);
+    assert.match(
+      (await refusal(403, as(secret)("GET", "/keys"))).message,
+      /does not have the permission "configuration_read"/,
+    );
 
     await expecting(200, operator("POST", `/keys/${key.id}/revoke`));
     assert.match((await refusal(401, as(secret)("GET", "/keys"))).message, /revoked/);

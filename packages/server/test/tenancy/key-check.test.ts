@@ -56,11 +56,14 @@ onEachDatabase("the key check", ({ location, open }) => {
       organizationName: "acme",
       operator: false,
       projectName: "bot",
+      person: undefined,
+      role: undefined,
       permissions: new Set(["inference", "models_read"]),
       keyLimits: { requests_per_minute: 3 },
       limitsKeyId: keyId,
       organizationLimits: { tokens_per_month: 9 },
       allowedModels: ["gpt-*"],
+      narrowedModels: undefined,
     };
     const first = keys.check(secret);
     assert.ok(first instanceof Promise);

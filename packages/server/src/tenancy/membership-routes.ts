@@ -1,0 +1,99 @@
+/** Routes of the admin API for memberships, under the rules of authority.ts and grants.ts. */
+import type { Membership } from "../api/people.ts";
+import {
+  createMembershipOperation,
+  deleteMembershipOperation,
+  listMembershipsOperation,
+  updateMembershipOperation,
+} from "../api/people-operations.ts";
+import { AppError } from "../errors.ts";
+import { route, type Route, type RouteResponse } from "../http/route.ts";
+import type { Scope } from "../tenant.ts";
+import { boundProjectId, namedOrganization, requestedProject, requireReach } from "./authority.ts";
+import type { ControlDatabase, Writer } from "./control-database.ts";
+import { requireGrantable, requireRemovable } from "./grants.ts";
+import { identifierParameter, pageRequest } from "./list-query.ts";
+import { adminSource, removeMembership, setMembership, type MembershipRow } from "./memberships.ts";
+import { listMemberships, toMembership } from "./people-list.ts";
+import { replaceMembership, requireVisible, visibleMemberships } from "./people-routes.ts";
+
+export function membershipRoutes(control: ControlDatabase): Route[] {
+  /** The membership, if the caller reaches it. */
+  async function change<T>(
+    scope: Scope,
+    path: Readonly<Record<string, string>>,
+    run: (transaction: Writer, row: MembershipRow) => Promise<T>,
+  ): Promise<T> {
+    const id = path["membership_id"] ?? "";
+    const notFound = `The membership ${JSON.stringify(id)} does not exist.`;
+    const bound = await boundProjectId(control, scope);
+    return control.change(async (transaction) => {
+      const row = await transaction.selectFrom("memberships").selectAll().where("id", "=", id).executeTakeFirst();
+      if (row === undefined) throw new AppError("not_found", notFound);
+      requireReach(scope, row.organization_id, notFound);
+      if (bound !== undefined && bound !== row.project_id) throw new AppError("not_found", notFound);
+      await requireRemovable(transaction, scope, [row]);
+      return run(transaction, row);
+    });
+  }
+
+  return [
+    route(listMembershipsOperation, async ({ query, scope }) => {
+      const visible = await visibleMemberships(control, scope, query);
+      const project = await requestedProject(control, scope, identifierParameter(query, "project_id"));
+      return json(
+        await listMemberships(control, {
+          ...pageRequest(query),
+          visible: { ...visible, projectId: project },
+          personId: identifierParameter(query, "person_id"),
+        }),
+      );
+    }),
+    route(createMembershipOperation, async ({ body, scope }) => {
+      const organizationId = (await namedOrganization(control, scope, body.organization_id)) ?? scope.organizationId;
+      const projectId = (await requestedProject(control, scope, body.project_id ?? undefined)) ?? null;
+      // An administrator of a project may add any member of the organization to it.
+      const visible = { organizationId: scope.key.operator ? undefined : scope.organizationId, projectId: undefined };
+      const row = await control.change(async (transaction) => {
+        await requireVisible(transaction, body.person_id, visible);
+        await requireGrantable(transaction, scope, { organizationId, projectId, role: body.role });
+        const grant = { personId: body.person_id, organizationId, projectId, role: body.role };
+        return replaceMembership(transaction, scope, grant);
+      });
+      return json(toMembership(row), 201);
+    }),
+    route(updateMembershipOperation, async ({ body, path, scope }) =>
+      json(
+        await change(scope, path, async (transaction, row): Promise<Membership> => {
+          requireOwnSource(row);
+          const { organization_id: organizationId, person_id: personId, project_id: projectId } = row;
+          await requireGrantable(transaction, scope, { organizationId, projectId, role: body.role });
+          return toMembership(
+            await setMembership(transaction, personId, { organizationId, projectId, role: body.role }),
+          );
+        }),
+      ),
+    ),
+    route(deleteMembershipOperation, async ({ path, scope }) =>
+      json(
+        await change(scope, path, async (transaction, row) => {
+          await removeMembership(transaction, row);
+          return toMembership(row);
+        }),
+      ),
+    ),
+  ];
+}
+
+/** Its source would set it again. @throws AppError conflict */
+function requireOwnSource({ id, source }: MembershipRow): void {
+  if (source === adminSource) return;
+  throw new AppError(
+    "conflict",
+    `${id} is kept by ${JSON.stringify(source)}. Change it there, or add another membership.`,
+  );
+}
+
+function json(value: unknown, status = 200): RouteResponse {
+  return { kind: "json", value, status };
+}
