@@ -43,6 +43,7 @@ import { renderLimitsDocument } from "./render-limits.ts";
 import { renderMetricsDocument } from "./render-metrics.ts";
 import { renderNotice } from "./render-notice.ts";
 import { renderStringScanner } from "./render-string-scanner.ts";
+import { renderPermissionsDocument } from "./render-permissions.ts";
 
 const repository = fileURLToPath(new URL("..", import.meta.url));
 const { version } = JSON.parse(readFileSync(join(repository, "packages/server/package.json"), "utf8")) as {
@@ -65,6 +66,7 @@ const files: Generated[] = [
   { path: "docs/reference/metrics.md", render: renderMetricsDocument, format: true },
   { path: "docs/observability/instrumentations.md", render: renderInstrumentations, format: true },
   { path: "docs/reference/audio-formats.md", render: renderAudioFormats, format: true },
+  { path: "docs/reference/permissions.md", render: renderPermissionsDocument, format: true },
   { path: "docs/reference/errors.md", render: renderErrorsDocument, format: true },
   ...[...renderConfigPages()].map(([page, text]) => ({
     path: `${configPagesFolder}/${page}`,

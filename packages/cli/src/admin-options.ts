@@ -2,6 +2,31 @@
 import { UsageError } from "./cli-error.ts";
 import type { Options } from "./command.ts";
 
+export const allowModelOption = {
+  "allow-model": {
+    type: "string",
+    value: "PATTERN",
+    multiple: true,
+    description: "A model ID, or a pattern with *, that may be called. Default: all models.",
+  },
+} as const satisfies Options;
+
+/** For commands that change an object. */
+export const modelChangeOptions = {
+  ...allowModelOption,
+  "allow-all-models": { type: "boolean", description: "Allow every model again." },
+} as const satisfies Options;
+
+/** The patterns to set; null for all models, undefined for no change. Throws UsageError. */
+export function readAllowedModels(values: {
+  readonly "allow-model"?: readonly string[] | undefined;
+  readonly "allow-all-models"?: boolean | undefined;
+}): readonly string[] | null | undefined {
+  if (values["allow-all-models"] !== true) return values["allow-model"];
+  if (values["allow-model"] === undefined) return null;
+  throw new UsageError("--allow-model and --allow-all-models cannot be combined");
+}
+
 function limitOption(of: string) {
   return { type: "string", value: "N", description: `Maximum number of ${of}; \`none\` removes the limit.` } as const;
 }

@@ -1,4 +1,4 @@
-/** Connects `sounding org`, `project` and `key` to a server's admin API, or to this machine's control database. */
+/** Connects `sounding org`, `project`, `key`, `people`, `member` and `role` to a server's admin API, or to this machine's control database. */
 import { CliError, UsageError } from "./cli-error.ts";
 import type { CommandIo, OptionValues, Options } from "./command.ts";
 import { findConnection, serverOptions } from "./connection.ts";
@@ -131,6 +131,22 @@ export class AdminApi {
     throw new UsageError(`${found.length} keys are named ${JSON.stringify(nameOrId)}; use an ID: ${list.join(", ")}`);
   }
 
+  /** The person's ID by their ID or mail address. */
+  async personId(emailOrId: string): Promise<string> {
+    if (isId(emailOrId)) return emailOrId;
+    const email = emailOrId.toLowerCase();
+    const found = await this.list<AdminObject & { email: string }>("/people", {
+      search: email,
+      include_disabled: true,
+    });
+    const person = found.find((each) => each.email === email);
+    if (person !== undefined) return person.id;
+    throw new CliError(
+      `the person ${JSON.stringify(emailOrId)} does not exist; \`sounding people list\` shows all people`,
+      exitCodes.notFound,
+    );
+  }
+
   async #idOf(kind: string, nameOrId: string, path: string, filters: Record<string, string>): Promise<string> {
     if (isId(nameOrId)) return nameOrId;
     const [found] = await this.list<AdminObject>(path, { ...filters, name: nameOrId });
@@ -142,7 +158,7 @@ export class AdminApi {
 }
 
 function isId(text: string): boolean {
-  return /^(org|proj|key)_[0-9a-f]{32}$/.test(text);
+  return /^(org|proj|key|pers|role|memb)_[0-9a-f]{32}$/.test(text);
 }
 
 /** Runs the work with the admin API that the options select, and closes it afterwards. */

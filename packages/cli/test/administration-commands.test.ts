@@ -109,10 +109,38 @@ async function administer(env: Record<string, string>, where: string): Promise<v
   assert.deepEqual(await run<Shown[]>("key list -o apex"), []);
   assert.equal((await run<Shown[]>("key list -o apex --revoked")).length, 3);
 
+  await administerPeople(run);
+  assert.equal((await sounding(`people show nobody@example.com${where}`, env)).code, 5);
+  assert.match((await sounding(`people list -o apex${where}`, env)).stdout, /ada@example.com .*owner/);
+  assert.match((await sounding(`member list -o apex${where}`, env)).stdout, /bob@example.com +admin +bot +admin/);
+  assert.match((await sounding(`role list -o apex${where}`, env)).stdout, /reviewer +telemetry_read, content_read/);
+  assert.match((await sounding(`key list -o apex${where}`, env)).stdout, /role reviewer/);
+
   assert.notEqual((await run("project archive bot -o apex"))["archived_at"], null);
   assert.equal((await run(`project show ${bot.id}`)).id, bot.id);
   assert.notEqual((await run("org archive apex"))["archived_at"], null);
   assert.ok(!(await run<Shown[]>("org list")).some(({ name }) => name === "apex"));
+}
+
+/** In the organization `apex` with the project `bot`. */
+async function administerPeople(run: <Value = Shown>(words: string) => Promise<Value>): Promise<void> {
+  const ada = await run("people add Ada@example.com -o apex --role owner --name Ada");
+  assert.deepEqual([ada["email"], ada.name], ["ada@example.com", "Ada"]);
+  const role = await run("role create checker -o apex --permission telemetry_read --permission content_read");
+  assert.equal((await run("role update checker -o apex --name reviewer --allow-model tiny")).name, "reviewer");
+  const bob = await run("people add bob@example.com -o apex --role reviewer");
+  assert.equal((bob["memberships"] as Shown[])[0]!["role"], role.id);
+  assert.equal((await run("member set bob@example.com -o apex -p bot --role admin"))["role"], "admin");
+  assert.equal((await run<Shown[]>("member list -o apex")).length, 3);
+  assert.equal((await run("member remove bob@example.com -o apex"))["role"], role.id);
+  assert.notEqual((await run("people disable bob@example.com"))["disabled_at"], null);
+  assert.equal((await run<Shown[]>("people list -o apex")).length, 1);
+  assert.equal((await run("people enable bob@example.com"))["disabled_at"], null);
+  const key = await run("key create dashboards -o apex --role reviewer --allow-model tiny");
+  assert.deepEqual([key["role"], key["allowed_models"]], [role.id, ["tiny"]]);
+  assert.equal((await run("key update dashboards --allow-all-models"))["allowed_models"], null);
+  const unused = await run("role create unused -o apex --permission inference");
+  assert.equal((await run("role delete unused -o apex")).id, unused.id);
 }
 
 describe("sounding org, project and key on the database of this machine", () => {

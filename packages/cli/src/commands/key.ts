@@ -1,6 +1,16 @@
 /** `sounding key`: the API keys of an organization. */
 import { connectionOptions, organizationOption, withAdminApi, type AdminObject } from "../administration.ts";
-import { changesOf, limitOptions, readDuration, readExpiry, readLimits, withoutUndefined } from "../admin-options.ts";
+import {
+  allowModelOption,
+  changesOf,
+  limitOptions,
+  modelChangeOptions,
+  readAllowedModels,
+  readDuration,
+  readExpiry,
+  readLimits,
+  withoutUndefined,
+} from "../admin-options.ts";
 import { showTime, writeObject } from "../admin-output.ts";
 import { command, type CommandIo, type Options } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
@@ -13,6 +23,8 @@ interface Key extends AdminObject {
   readonly organization_id: string;
   readonly redacted_secret: string;
   readonly permissions: readonly string[];
+  readonly role: string | null;
+  readonly person_id: string | null;
   readonly operator: boolean;
   readonly created_at: number;
   readonly expires_at: number | null;
@@ -68,9 +80,24 @@ const createCommand = command({
       type: "string",
       value: "NAME",
       multiple: true,
-      choices: ["inference", "telemetry_write", "telemetry_read", "admin"],
-      description: "A permission of the key. Default: all except admin.",
+      choices: [
+        "inference",
+        "models_read",
+        "telemetry_write",
+        "telemetry_read",
+        "content_read",
+        "spend_read",
+        "configuration_read",
+        "admin",
+      ],
+      description: "A permission of the key. Default: inference, telemetry_write and telemetry_read.",
     },
+    role: {
+      type: "string",
+      value: "NAME",
+      description: "A role instead of permissions; changes to the role apply to the key.",
+    },
+    ...allowModelOption,
     operator: {
       type: "boolean",
       description: "Let the key administer all organizations (an operator key); requires --permission admin.",
@@ -94,8 +121,10 @@ const createCommand = command({
       const organization_id = await api.organizationId(values.organization);
       const project_id =
         values.project === undefined ? undefined : await api.projectId(values.project, organization_id);
-      const { permission: permissions, operator } = values;
-      const members = { organization_id, project_id, name: positionals[0], permissions, operator, limits, expires_at };
+      const { permission: permissions, role, operator } = values;
+      const allowed_models = values["allow-model"];
+      const rights = { permissions, role, allowed_models, operator };
+      const members = { organization_id, project_id, name: positionals[0], ...rights, limits, expires_at };
       return await api.call<Key & { secret: string }>("POST", "/keys", withoutUndefined(members));
     });
     if (json) {
@@ -121,13 +150,16 @@ const listCommand = command({
     ...connectionOptions,
   },
   async run({ values, json, io }) {
-    const { all, organizations } = await withAdminApi(values, io, async (api) => ({
+    const { all, organizations, roles } = await withAdminApi(values, io, async (api) => ({
       all: await api.list<Key>("/keys", {
         organization_id: values.organization,
         project_id: values.project === undefined ? undefined : await api.projectId(values.project, values.organization),
         include_revoked: values.revoked,
       }),
       organizations: json ? undefined : await api.organizationNames(),
+      roles: json
+        ? undefined
+        : new Map((await api.list<AdminObject>("/roles", {})).map(({ id, name }) => [id, name] as const)),
     }));
     if (json) {
       await writeJson(io.stdout, all);
@@ -136,7 +168,7 @@ const listCommand = command({
         each.name,
         organizations?.get(each.organization_id) ?? each.organization_id,
         each.redacted_secret,
-        `${each.permissions.join(", ")}${each.operator ? " (operator)" : ""}`,
+        rightsOf(each, roles),
         showTime(each.last_used_at, values),
         showTime(each.expires_at, values),
         ...(values.revoked === true ? [showTime(each.revoked_at, values)] : []),
@@ -157,6 +189,15 @@ const listCommand = command({
     return exitCodes.ok;
   },
 });
+
+/** The permissions or the role of a key, and whose it is. */
+function rightsOf(
+  { operator, permissions, person_id: person, role }: Key,
+  roles?: ReadonlyMap<string, string>,
+): string {
+  const rights = role === null ? permissions.join(", ") : `role ${roles?.get(role) ?? role}`;
+  return `${rights}${operator ? " (operator)" : ""}${person === null ? "" : " (personal)"}`;
+}
 
 const showCommand = command({
   name: "show",
@@ -180,18 +221,20 @@ const showCommand = command({
 
 const updateCommand = command({
   name: "update",
-  summary: "Change an API key's name, limits or expiry",
+  summary: "Change an API key's name, limits, models or expiry",
   arguments: [keyArgument],
   options: {
     name: { type: "string", value: "NAME", description: "The new name." },
     expires: expiresOption,
     ...limitOptions,
+    ...modelChangeOptions,
     ...whichOptions,
   },
   async run({ values, positionals, json, io }) {
     const changes = changesOf({
       name: values.name,
       limits: readLimits(values),
+      allowed_models: readAllowedModels(values),
       expires_at: values.expires === undefined ? undefined : readExpiry(values.expires, Date.now()),
     });
     const updated = await withAdminApi(values, io, async (api) =>

@@ -1,8 +1,15 @@
 /** `sounding org`: the organizations that share a server. */
 import { connectionOptions, withAdminApi, type AdminObject } from "../administration.ts";
-import { changesOf, limitOptions, readLimits, withoutUndefined } from "../admin-options.ts";
+import {
+  allowModelOption,
+  changesOf,
+  modelChangeOptions,
+  readAllowedModels,
+  limitOptions,
+  readLimits,
+  withoutUndefined,
+} from "../admin-options.ts";
 import { showLimits, showTime, writeObject } from "../admin-output.ts";
-import { UsageError } from "../cli-error.ts";
 import { command, type CommandIo } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { readUsage, writeUsage } from "../limit-usage.ts";
@@ -19,14 +26,6 @@ interface Organization extends AdminObject {
 
 const nameArgument = { name: "name", description: "The organization's name.", required: true };
 const organizationArgument = { name: "organization", description: "Name or ID of the organization.", required: true };
-const allowModelOption = {
-  "allow-model": {
-    type: "string",
-    value: "PATTERN",
-    multiple: true,
-    description: "A model ID, or a pattern with *, that may be called. Default: all models.",
-  },
-} as const;
 
 async function writeOrganization(
   io: CommandIo,
@@ -123,20 +122,16 @@ const updateCommand = command({
   options: {
     name: { type: "string", value: "NAME", description: "The new name." },
     ...limitOptions,
-    ...allowModelOption,
-    "allow-all-models": { type: "boolean", description: "Allow all models again." },
+    ...modelChangeOptions,
     ...timeOptions,
     ...connectionOptions,
   },
   examples: [["sounding org update acme --requests-per-minute none", "Remove a limit."]],
   async run({ values, positionals, json, io }) {
-    if (values["allow-all-models"] === true && values["allow-model"] !== undefined) {
-      throw new UsageError("--allow-model and --allow-all-models cannot be combined");
-    }
     const changes = changesOf({
       name: values.name,
       limits: readLimits(values),
-      allowed_models: values["allow-all-models"] === true ? null : values["allow-model"],
+      allowed_models: readAllowedModels(values),
     });
     const updated = await withAdminApi(values, io, async (api) =>
       api.call<Organization>("PATCH", `/organizations/${await api.organizationId(positionals[0])}`, changes),

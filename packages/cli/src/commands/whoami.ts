@@ -42,6 +42,7 @@ export const whoamiCommand = command({
       ["organization", `${identity.organization} (${identity.organization_id})`],
       ["project", identity.project ?? "any; default if a call names none"],
       ["key", `${identity.key_name} (${identity.key_id}), from ${showSource(connection, io)}`],
+      ...(identity.role == null ? [] : [["role", identity.role]]),
       ["permissions", `${identity.permissions.join(", ")}${identity.operator ? " (operator key)" : ""}`],
       ["operator key", connection.operatorKey === undefined ? "none" : `from ${connection.operatorKey.source}`],
       ["profiles", [...(await readProfiles(io.env)).keys()].join(", ") || "none"],

@@ -9,6 +9,8 @@ export interface KeyIdentity {
   readonly key_id: string;
   readonly key_name: string;
   readonly operator: boolean;
+  /** Absent from servers that are older. */
+  readonly role?: string | null;
   readonly permissions: readonly string[];
 }
 

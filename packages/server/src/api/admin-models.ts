@@ -138,6 +138,7 @@ const EngineList = schema(
 const shared = {
   tag: "Administration",
   permission: "admin",
+  operator: true,
   method: "GET",
   description: "Requires an operator key. State and counts are those of the responding server.",
 } as const;

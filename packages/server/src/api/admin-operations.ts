@@ -54,6 +54,7 @@ export const listOrganizationsOperation = operation({
 export const createOrganizationOperation = operation({
   ...administration,
   id: "createOrganization",
+  operator: true,
   method: "POST",
   path: `${root}/organizations`,
   summary: "Create an organization",
@@ -95,6 +96,7 @@ export const updateOrganizationOperation = operation({
   ...administration,
   ...organizationPath,
   id: "updateOrganization",
+  operator: true,
   method: "PATCH",
   summary: "Change an organization's name, limits or allowed models",
   description: "Requires an operator key.",
@@ -108,6 +110,7 @@ export const archiveOrganizationOperation = operation({
   ...organizationPath,
   path: `${organizationPath.path}/archive`,
   id: "archiveOrganization",
+  operator: true,
   method: "POST",
   summary: "Archive an organization",
   description: "Requires an operator key. Permanently revokes the organization's keys and archives its projects.",

@@ -181,6 +181,7 @@ export const deleteProjectOperation = operation({
 export const deleteOrganizationOperation = operation({
   ...administration,
   id: "deleteOrganization",
+  operator: true,
   method: "DELETE",
   path: `${root}/organizations/{organization_id}`,
   pathParameters: { organization_id: "Identifier of the organization." },

@@ -14,6 +14,8 @@ export interface Operation<Body = unknown, Answer = unknown> {
   readonly description?: string;
   /** Permission that the key needs; `none`: no key is required; `any`: any valid key. */
   readonly permission: Permission | "none" | "any";
+  /** Whether only operators may call it, in addition to the permission. Its route refuses others. */
+  readonly operator?: true;
   readonly body?: Schema<Body>;
   /** Largest body; absent: `server.max_json_body_bytes`, which also limits this value. */
   readonly maxBodyBytes?: number;

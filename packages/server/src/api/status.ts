@@ -58,6 +58,7 @@ export const getServer = operation({
   description:
     "What `GET /readyz` and `GET /metrics` say, for the console, where a proxy hides these from the network.",
   permission: "admin",
+  operator: true,
   answer: { type: "application/json", schema: ServerState, description: "The state of the server." },
 });
 

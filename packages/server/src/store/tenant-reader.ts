@@ -6,6 +6,7 @@ import { abortable, sleep } from "../abort.ts";
 import { AppError } from "../errors.ts";
 import { CooperativeYield } from "../scheduling/cooperative-yield.ts";
 import type { Scope } from "../tenant.ts";
+import { maskContent } from "./content-mask.ts";
 import type { Connection, Settings } from "./connection.ts";
 import type { DescriptionVersions } from "./description-versions.ts";
 import { readBlocks } from "./native-reader.ts";
@@ -167,6 +168,7 @@ export function createTenantReader(options: ReaderOptions, scope: Scope): Tenant
   // A job's reads share one place among the organizations that wait, whomever it reads for.
   const group = scope.key.job ?? organizationId;
   const { descriptionVersions } = options;
+  const isMasked = !scope.may("content_read");
   const filters = tableFilters(options.tables, organizationId);
   // A request's first statement waits for the rows that were acknowledged before it.
   let visible: Promise<void> | undefined;
@@ -190,7 +192,8 @@ export function createTenantReader(options: ReaderOptions, scope: Scope): Tenant
   };
 
   const open = (statement: Statement, query: QueryOptions, format: Settings): AsyncIterable<Uint8Array> => {
-    const { text, parameters } = statement.render();
+    const { text: whole, parameters } = statement.render();
+    const text = isMasked ? maskContent(whole) : whole;
     if (!parameters.has(organizationParameterName)) {
       throw new AppError("internal", "A telemetry statement does not name the organization that it reads.");
     }

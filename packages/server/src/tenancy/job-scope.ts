@@ -52,7 +52,7 @@ function scopeOf(row: ActiveOrganization, { job, project }: Omit<JobScopeRequest
     organizationName: row.name,
     operator: false,
     projectName: project,
-    permissions: new Set(["telemetry_read"]),
+    permissions: new Set(["telemetry_read", "content_read"]),
     keyLimits: {},
     limitsKeyId: job,
     organizationLimits: {},

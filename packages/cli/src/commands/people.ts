@@ -1,0 +1,151 @@
+/** `sounding people`: the people who can sign in. */
+import { connectionOptions, organizationOption, withAdminApi, type AdminObject } from "../administration.ts";
+import { withoutUndefined } from "../admin-options.ts";
+import { showTime, writeObject } from "../admin-output.ts";
+import { command, type CommandIo, type Options } from "../command.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { writeJson } from "../output.ts";
+import { writeTable } from "../terminal/table.ts";
+import { timeOptions, type TimeOptions } from "../terminal/times.ts";
+
+interface Person extends AdminObject {
+  readonly email: string;
+  readonly operator: boolean;
+  readonly memberships: readonly { readonly role: string; readonly project_id: string | null }[];
+  readonly disabled_at: number | null;
+  readonly last_used_at: number | null;
+}
+
+const personArgument = { name: "person", description: "Mail address or ID of the person.", required: true };
+const whichOptions = { ...timeOptions, ...connectionOptions } as const satisfies Options;
+
+async function writePerson(
+  io: CommandIo,
+  { json, values }: { json: boolean; values: TimeOptions },
+  person: Person,
+): Promise<number> {
+  if (json) {
+    await writeJson(io.stdout, person);
+  } else {
+    const { memberships, ...rest } = person;
+    await writeObject(io.stdout, { ...rest, roles: memberships.map(({ role }) => role) }, values);
+  }
+  return exitCodes.ok;
+}
+
+const addCommand = command({
+  name: "add",
+  summary: "Add a person with a role",
+  description: "A person with the address who exists gets the role, and keeps the name.",
+  arguments: [{ name: "email", description: "Mail address of the person.", required: true }],
+  options: {
+    role: { type: "string", value: "NAME", description: "The person's role. Default: member." },
+    name: { type: "string", value: "NAME", description: "The person's name. Default: the address before the @." },
+    project: { type: "string", short: "p", value: "NAME", description: "Limit the role to this project." },
+    operator: { type: "boolean", description: "Let the person administer all organizations." },
+    ...organizationOption,
+    ...whichOptions,
+  },
+  examples: [
+    ["sounding people add ada@example.com -o acme --role owner", "Add the owner of an organization."],
+    ["sounding people add bob@example.com -o acme --role viewer -p bot", "Add a person who may look at one project."],
+  ],
+  async run({ values, positionals, json, io }) {
+    const added = await withAdminApi(values, io, async (api) => {
+      const organization_id = await api.organizationId(values.organization);
+      const project_id =
+        values.project === undefined ? undefined : await api.projectId(values.project, organization_id);
+      const { name, operator, role = "member" } = values;
+      const members = { email: positionals[0], name, organization_id, project_id, role, operator };
+      return await api.call<Person>("POST", "/people", withoutUndefined(members));
+    });
+    return await writePerson(io, { json, values }, added);
+  },
+});
+
+const listCommand = command({
+  name: "list",
+  summary: "List people with their roles",
+  options: {
+    disabled: { type: "boolean", description: "Include people who are disabled." },
+    ...organizationOption,
+    ...whichOptions,
+  },
+  async run({ values, json, io }) {
+    const { people, roles } = await withAdminApi(values, io, async (api) => ({
+      people: await api.list<Person>("/people", {
+        organization_id: values.organization,
+        include_disabled: values.disabled,
+      }),
+      roles: new Map((await api.list<AdminObject>("/roles", {})).map(({ id, name }) => [id, name])),
+    }));
+    if (json) {
+      await writeJson(io.stdout, people);
+      return exitCodes.ok;
+    }
+    const rows = people.map((each) => [
+      each.email,
+      each.name,
+      [
+        ...(each.operator ? ["operator"] : []),
+        ...each.memberships.map(
+          ({ project_id: project, role }) => `${roles.get(role) ?? role}${project === null ? "" : " (project)"}`,
+        ),
+      ].join(", "),
+      showTime(each.last_used_at, values),
+      ...(values.disabled === true ? [showTime(each.disabled_at, values)] : []),
+      each.id,
+    ]);
+    const columns = [
+      "email",
+      "name",
+      "roles",
+      { title: "last used", whole: true, optional: 2 },
+      ...(values.disabled === true ? [{ title: "disabled", whole: true }] : []),
+      { title: "id", whole: true, optional: 1 },
+    ];
+    await writeTable(io, columns, rows);
+    return exitCodes.ok;
+  },
+});
+
+const showCommand = command({
+  name: "show",
+  summary: "Show a person",
+  arguments: [personArgument],
+  options: whichOptions,
+  async run({ values, positionals, json, io }) {
+    const shown = await withAdminApi(values, io, async (api) =>
+      api.call<Person>("GET", `/people/${await api.personId(positionals[0]!)}`),
+    );
+    return await writePerson(io, { json, values }, shown);
+  },
+});
+
+/** A command that sets whether a person is disabled. */
+function changeCommand(name: "disable" | "enable", summary: string) {
+  return command({
+    name,
+    summary,
+    arguments: [personArgument],
+    options: whichOptions,
+    async run({ values, positionals, json, io }) {
+      const changed = await withAdminApi(values, io, async (api) =>
+        api.call<Person>("PATCH", `/people/${await api.personId(positionals[0]!)}`, { disabled: name === "disable" }),
+      );
+      return await writePerson(io, { json, values }, changed);
+    },
+  });
+}
+
+export const peopleCommand = command({
+  name: "people",
+  summary: "Manage the people who can sign in",
+  subcommands: [
+    addCommand,
+    listCommand,
+    showCommand,
+    changeCommand("disable", "Disable a person: ends sessions and revokes personal keys for good"),
+    changeCommand("enable", "Let a person who is disabled sign in again"),
+  ],
+});
