@@ -2,7 +2,7 @@
 import type { CommandIo } from "./command.ts";
 
 interface Progress {
-  readonly phase: "downloading" | "copying" | "verifying";
+  readonly phase: "downloading" | "copying" | "verifying" | "converting";
   readonly doneBytes: number;
   readonly totalBytes: number | undefined;
 }
@@ -26,7 +26,7 @@ export function showBytes(bytes: number): string {
 }
 
 function describe({ phase, doneBytes, totalBytes }: Progress, bytesPerSecond: number): string {
-  const what = { downloading: "", copying: "copying  ", verifying: "checking  " }[phase];
+  const what = { downloading: "", copying: "copying  ", verifying: "checking  ", converting: "converting  " }[phase];
   if (totalBytes === undefined) return `${what}${showBytes(doneBytes)}  ${showBytes(bytesPerSecond)}/s`;
   const share = totalBytes === 0 ? 1 : doneBytes / totalBytes;
   const left = bytesPerSecond === 0 ? "" : `  ${Math.ceil((totalBytes - doneBytes) / bytesPerSecond)} s left`;

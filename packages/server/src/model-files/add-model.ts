@@ -92,7 +92,9 @@ async function build(files: readonly SourceFile[], building: Building): Promise<
     doneBytes += count;
     onProgress?.(name, { phase: "verifying", doneBytes, totalBytes: undefined });
   };
-  await buildModel([copied], { folder, signal, onBytes });
+  const onConverted = (converted: number, totalBytes: number): void =>
+    onProgress?.(name, { phase: "converting", doneBytes: converted, totalBytes });
+  await buildModel([copied], { folder, signal, onBytes, onConverted });
   return folder;
 }
 
@@ -108,7 +110,7 @@ async function inStaging<T>(path: string, work: (staging: string) => Promise<T>)
 
 async function addArchive(
   { name, format }: { readonly name: string; readonly format: ArchiveFormat },
-  { path: archive, dataDirectory, signal }: AddOptions,
+  { path: archive, dataDirectory, signal, onProgress }: AddOptions,
 ): Promise<PullResult> {
   await requireUnpacker(format);
   const path = pathOf(dataDirectory, name);
@@ -117,7 +119,9 @@ async function addArchive(
     const sha256 = await sha256Of(archive);
     const { size: sizeBytes } = await stat(archive);
     const origin = `${JSON.stringify({ added_from: archive, sha256, size_bytes: sizeBytes })}\n`;
-    await unpackArchive({ archive, target: path, format, origin, signal });
+    const onConverted = (doneBytes: number, totalBytes: number): void =>
+      onProgress?.(name, { phase: "converting", doneBytes, totalBytes });
+    await unpackArchive({ archive, target: path, format, origin, signal, onConverted });
     return { files: [{ name, path, sha256, sizeBytes, alreadyThere: false }], folder: { name, path } };
   });
 }

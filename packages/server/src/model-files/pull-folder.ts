@@ -11,6 +11,7 @@ import { listRepository, type RepositoryFile } from "./repository-files.ts";
 import { incompleteMark } from "./stored-models.ts";
 import { requireUnpacker } from "./extract-archive.ts";
 import { originFile, unpackArchive } from "./unpack-archive.ts";
+import { convertWhispers } from "./whisper/convert-whisper.ts";
 
 /** Files that are fetched at the same time: most of a voice's are small. */
 const downloadsAtOnce = 4;
@@ -49,6 +50,9 @@ export async function pullRepository(source: RepositorySource, options: PullOpti
     await mkdir(folder.path, { recursive: true });
     await writeFile(mark, "");
     const files = await eachOf(listed, signal, pullFile);
+    const onConverted = (done: number, total: number): void =>
+      options.onProgress?.(source.name, { phase: "converting", doneBytes: done, totalBytes: total });
+    await convertWhispers(folder.path, { signal, onProgress: onConverted });
     await rm(mark);
     return { files, folder };
   });
@@ -115,9 +119,9 @@ export async function pullArchive(
   await requireUnpacker(format);
   const path = pathOf(options.dataDirectory, name);
   return withPullLock(path, async () => {
-    const origin = await originOf(path);
-    if (origin?.url === url && (sha256 === undefined || sha256 === origin.sha256)) {
-      const there = { sha256: origin.sha256, sizeBytes: origin.size_bytes, alreadyThere: true };
+    const known = await originOf(path);
+    if (known?.url === url && (sha256 === undefined || sha256 === known.sha256)) {
+      const there = { sha256: known.sha256, sizeBytes: known.size_bytes, alreadyThere: true };
       return { files: [{ name, path, ...there }], folder: { name, path } };
     }
     await requireReplaceable(path, name);
@@ -132,7 +136,10 @@ export async function pullArchive(
     });
     const made: Origin = { url, sha256: downloaded.sha256, size_bytes: downloaded.sizeBytes };
     try {
-      await unpackArchive({ archive, target: path, format, origin: `${JSON.stringify(made)}\n`, signal });
+      const origin = `${JSON.stringify(made)}\n`;
+      const onConverted = (doneBytes: number, totalBytes: number): void =>
+        options.onProgress?.(name, { phase: "converting", doneBytes, totalBytes });
+      await unpackArchive({ archive, target: path, format, origin, signal, onConverted });
     } finally {
       if (!signal.aborted) await rm(archive, { force: true });
     }

@@ -72,6 +72,9 @@ export async function installPackage(
             const progress: DownloadProgress = { phase: "verifying", doneBytes: verifiedBytes, totalBytes: undefined };
             options.onProgress?.(name, progress);
           },
+          onConverted(doneBytes, totalBytes) {
+            options.onProgress?.(name, { phase: "converting", doneBytes, totalBytes });
+          },
         },
       );
       const url = showPackage({ ...request, version: request.version ?? first.version });

@@ -10,6 +10,7 @@ import { findParts } from "./model-parts.ts";
 import { piperConfigName, piperNetworks, piperProblem, piperTokensName } from "./piper-voice.ts";
 import { modelsDirectoryOf } from "./pull-options.ts";
 import { pullingProcess } from "./pull-lock.ts";
+import { ctranslate2Vocabulary } from "./whisper/convert-whisper.ts";
 
 /** A file or folder as it is on the disk. */
 export interface StoredModel {
@@ -112,8 +113,7 @@ async function readFolder(folder: string, reading: Reading): Promise<void> {
       const name = (archive ?? single)!;
       models.push(unusable({ ...file, path: join(folder, name) }, await pullProblem(folder, name)));
     } else if (!file.name.startsWith(".") && unsupported.test(file.name)) {
-      const format = isCTranslate2(names) ? "its format (CTranslate2)" : "its format";
-      models.push(unusable(file, `${format} is not supported; use a GGUF file or a folder with a sherpa-onnx model`));
+      models.push(unusable(file, otherFormat(names)));
     } else if (network.test(file.name)) {
       models.push(unusable(file, singleNetwork(file.name)));
     }
@@ -151,12 +151,10 @@ async function entriesOf(folder: string): Promise<Entry[] | undefined> {
   return entries;
 }
 
-/** Such as Whisper for faster-whisper. */
-function isCTranslate2(names: readonly string[]): boolean {
-  return (
-    ["model.bin", "config.json"].every((name) => names.includes(name)) &&
-    names.some((name) => /^vocabulary\.(?:txt|json)$/.test(name))
-  );
+function otherFormat(names: readonly string[]): string {
+  if (ctranslate2Vocabulary(names) !== undefined)
+    return "its format (CTranslate2) is not supported as it is; move the folder out of the models' directory, and `sounding models add` converts it if it is Whisper";
+  return "its format is not supported; use a GGUF file or a folder with a sherpa-onnx model";
 }
 
 function singleNetwork(name: string): string {

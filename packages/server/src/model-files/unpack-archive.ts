@@ -3,6 +3,7 @@ import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { unusableArchive } from "./archive-guard.ts";
 import { extractArchive, type ArchiveFormat } from "./extract-archive.ts";
+import { convertWhispers } from "./whisper/convert-whisper.ts";
 
 /** In an unpacked folder: records its source. */
 export const originFile = ".sounding-origin.json";
@@ -15,12 +16,15 @@ interface UnpackOptions {
   /** Text of the file that records the folder's source. */
   readonly origin: string;
   readonly signal: AbortSignal;
+  /** Called with bytes that a conversion has written. */
+  onConverted?(doneBytes: number, totalBytes: number): void;
 }
 
 /**
  * @throws AppError upstream_failed, or the signal's reason; then nothing remains.
  */
-export async function unpackArchive({ archive, target, format, origin, signal }: UnpackOptions): Promise<void> {
+export async function unpackArchive(options: UnpackOptions): Promise<void> {
+  const { archive, target, format, origin, signal, onConverted } = options;
   const folder = stagingOf(target);
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
@@ -29,6 +33,7 @@ export async function unpackArchive({ archive, target, format, origin, signal }:
     const [only, ...others] = await readdir(folder, { withFileTypes: true });
     if (only === undefined) throw unusableArchive("it is empty");
     const whole = others.length === 0 && only.isDirectory() ? join(folder, only.name) : folder;
+    await convertWhispers(whole, { signal, ...(onConverted === undefined ? {} : { onProgress: onConverted }) });
     await replaceFolder(whole, target, origin);
   } finally {
     // Of an archive that was refused some files may still be on their way.

@@ -139,6 +139,10 @@ class MessageEncoder {
         return this.#fixed64(this.#integer(value, { lowest: 0n, limit: uint64Limit }));
       case "sfixed64":
         return this.#fixed64(this.#integer(value, { lowest: -int64Limit, limit: int64Limit }));
+      case "float":
+        this.#reserve(4);
+        this.#length = this.#bytes.writeFloatLE(this.#double(value), this.#length);
+        return;
       default:
         this.#reserve(8);
         this.#length = this.#bytes.writeDoubleLE(this.#double(value), this.#length);

@@ -18,6 +18,7 @@ export type ScalarKind =
   | "fixed32"
   | "fixed64"
   | "sfixed64"
+  | "float"
   | "double";
 
 export interface Field {
@@ -81,6 +82,7 @@ export function wireTypeOf(kind: Field["kind"]): number {
     case "double":
       return wireType.fixed64;
     case "fixed32":
+    case "float":
       return wireType.fixed32;
     default:
       return wireType.varint;
