@@ -20,6 +20,7 @@ import { MetricList, MetricsAnswer, MetricsQuery } from "../packages/server/src/
 import { LogsAnswer, LogsQuery } from "../packages/server/src/api/observability-logs.ts";
 import { Conversations, ConversationsQuery } from "../packages/server/src/api/observability-conversations.ts";
 import { LogHistogram, LogHistogramQuery } from "../packages/server/src/api/observability-log-histogram.ts";
+import { Spend, SpendQuery } from "../packages/server/src/api/spend.ts";
 import { TraceHistogram, TraceHistogramQuery } from "../packages/server/src/api/observability-trace-histogram.ts";
 import { TracesAnswer, TracesQuery } from "../packages/server/src/api/observability.ts";
 import { TranscriptionRequest } from "../packages/server/src/api/transcription-request.ts";
@@ -112,6 +113,8 @@ const files: Generated[] = [
         TraceHistogram: TraceHistogram.json,
         ConversationsQuery: ConversationsQuery.json,
         Conversations: Conversations.json,
+        SpendQuery: SpendQuery.json,
+        Spend: Spend.json,
       }),
     format: false,
   },

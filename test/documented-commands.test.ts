@@ -44,6 +44,8 @@ const notRun: Readonly<Record<string, string>> = {
   "sounding restore": "needs an installation of its own; test/backup.test.ts has several",
   "sounding move": "needs an installation of its own; test/move.test.ts has several",
   "sounding migrate": "needs an installation of its own; test/backup.test.ts has several",
+  "sounding spend check": "needs an export of a vendor; packages/cli/test/spend.test.ts has several",
+  "sounding spend --by organization": "needs an operator key; packages/cli/test/spend.test.ts has one",
   "sounding demo --clear": "runs last, in packages/cli/test/demo.test.ts",
 };
 

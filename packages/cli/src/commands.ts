@@ -17,6 +17,7 @@ export const commands: readonly CommandEntry[] = [
   { name: "logs", load: async () => (await import("./commands/logs.ts")).logsCommand },
   { name: "metrics", load: async () => (await import("./commands/metrics.ts")).metricsCommand },
   { name: "traces", load: async () => (await import("./commands/traces.ts")).tracesCommand },
+  { name: "spend", load: async () => (await import("./commands/spend.ts")).spendCommand },
   { name: "demo", load: async () => (await import("./commands/demo.ts")).demoCommand },
   { name: "export", load: async () => (await import("./commands/export.ts")).exportCommand },
   { name: "import", load: async () => (await import("./commands/import.ts")).importCommand },

@@ -4,6 +4,7 @@ import { createAudio, type Audio } from "./resources/audio.ts";
 import { createChat, type Chat } from "./resources/chat.ts";
 import { createEmbeddings, type Embeddings } from "./resources/embeddings.ts";
 import { createModels, type Models } from "./resources/models.ts";
+import { createSpend, type SpendSums } from "./resources/spend.ts";
 import {
   createLogs,
   createMetrics,
@@ -40,6 +41,8 @@ export class AsyncSounding {
   readonly metrics: Metrics<"async">;
   /** Traces that applications sent, and those of calls of this server. */
   readonly traces: Traces<"async">;
+  /** What calls cost, by model, user, day, … */
+  readonly spend: SpendSums<"async">;
 
   /** @throws ConfigurationError when an option is missing or wrong */
   constructor(options: ClientOptions = {}) {
@@ -51,5 +54,6 @@ export class AsyncSounding {
     this.logs = createLogs(transport);
     this.metrics = createMetrics(transport);
     this.traces = createTraces(transport);
+    this.spend = createSpend(transport);
   }
 }

@@ -31,6 +31,7 @@ export type {
   Model,
   ModelList,
   PriceList,
+  Spend,
   TraceHistogram,
   TranscriptionStreamEvent,
   TranscriptionVerbose,
@@ -44,6 +45,7 @@ export type { CallOptions, CallParameters } from "./request.ts";
 export type { ChatCompletionParams } from "./resources/chat.ts";
 export type { Embedding, EmbeddingList, EmbeddingParams } from "./resources/embeddings.ts";
 export type { ModelListOptions, PriceListOptions } from "./resources/models.ts";
+export type { SpendParams } from "./resources/spend.ts";
 export type { SpeechParams } from "./resources/speech.ts";
 export type { SpeechItem, SpeechStream } from "./resources/speech-stream.ts";
 export type {

@@ -5,6 +5,7 @@ import { createAudio, type Audio } from "./resources/audio.ts";
 import { createChat, type Chat } from "./resources/chat.ts";
 import { createEmbeddings, type Embeddings } from "./resources/embeddings.ts";
 import { createModels, type Models } from "./resources/models.ts";
+import { createSpend, type SpendSums } from "./resources/spend.ts";
 import {
   createLogs,
   createMetrics,
@@ -53,6 +54,8 @@ export class Sounding {
   readonly metrics: Metrics<"sync">;
   /** Traces that applications sent, and those of calls of this server. */
   readonly traces: Traces<"sync">;
+  /** What calls cost, by model, user, day, … */
+  readonly spend: SpendSums<"sync">;
 
   /** @throws ConfigurationError when an option is missing or wrong */
   constructor(options: SyncClientOptions = {}) {
@@ -69,5 +72,6 @@ export class Sounding {
     this.logs = createLogs(transport);
     this.metrics = createMetrics(transport);
     this.traces = createTraces(transport);
+    this.spend = createSpend(transport);
   }
 }

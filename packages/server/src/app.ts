@@ -36,6 +36,7 @@ import { createMetricPresets } from "./query/metrics/presets/metric-presets.ts";
 import { metricsRoutes } from "./query/metrics/routes.ts";
 import { projectRoutes } from "./query/projects/routes.ts";
 import { prometheusRoutes } from "./query/prometheus-api/prometheus-routes.ts";
+import { spendRoutes } from "./query/spend/routes.ts";
 import { tempoRoutes } from "./query/tempo-api/tempo-routes.ts";
 import { traceRoutes } from "./query/traces/routes.ts";
 import { createTracePresets } from "./query/traces/trace-presets.ts";
@@ -121,6 +122,7 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
           store,
           settingsOf,
           identity: { version, instanceId: randomUUID() },
+          currency: pricing.prices.currency,
           providerOf: (engine) => providerName(engine, engines[engine]),
           logger,
           onDrop: (calls, reason) => metrics.countDroppedTelemetry(calls, reason),
@@ -222,6 +224,7 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
         ...priceRoutes(registry, pricing.prices),
         ...[logRoutes, projectRoutes, exportRoutes].flatMap((routes) => routes(store)),
         ...traceRoutes({ store, tracePresets, ratesOf }),
+        ...spendRoutes({ store, control, currency: pricing.prices.currency }),
         ...metricsRoutes({ store, presets: metricPresets }),
         ...prometheusRoutes({ store, version, ruleGroups: (scope) => alerts.ruleGroups(scope) }),
         ...tempoRoutes({ store, version }),

@@ -1398,3 +1398,93 @@ export interface Conversations {
   /** The cursor of the next page; null if this is the last page. */
   next_cursor: string | null;
 }
+
+/** Which calls to add up, and by what. */
+export interface SpendQuery {
+  /** What to group by, separated by commas, at most four: `day`, `model`, `engine`, `organization`, `project`, `key`, `user` and `tag:NAME`, the value of that name in the `metadata` of requests. Default: one group. */
+  by?: string | null;
+  /** The key's own organization, which is the default; any other is refused. */
+  organization_id?: string | null;
+  /** Only telemetry of this project. Default: the key's project if it is bound to one, otherwise all projects. */
+  project_name?: string | null;
+  /** Only calls of this model ID; "" for calls that name none. */
+  model?: string | null;
+  /** Only calls through Sounding that this engine served; "" for others. */
+  engine?: string | null;
+  /** Only calls with this API key; "" for calls that did not go through Sounding. */
+  key_id?: string | null;
+  /** Only calls for this end user; "" for calls that name none. */
+  user_id?: string | null;
+  /** Only calls with each of these pairs in `metadata`, as a JSON object such as `{"team":"search"}`; the value "" finds calls without the name. */
+  tags?: Record<string, string> | null;
+  /** How far to look back from `end`: an integer of at least 1, followed by `m` (minutes), `h` or `d`. Default "30d". */
+  time_window?: string | null;
+  /** Only calls that ended after this time: a day such as `2026-11-01`, which begins in `time_zone`, an RFC 3339 time, or a UNIX time in nanoseconds. Not together with `time_window`. */
+  start?: string | null;
+  /** Only calls that ended at this time or earlier, in the same forms. Default: now. */
+  end?: string | null;
+  /** Where days begin and end: a name of the IANA database, such as `Europe/Berlin`. Default: `UTC`. */
+  time_zone?: string | null;
+  /** Maximum number of groups, 1 to 10000; those with the highest cost are returned. Default 1000. */
+  limit?: number | null;
+}
+
+/** What calls cost. */
+export interface Spend {
+  /** Always `spend`. */
+  object: "spend";
+  /** Start of the range, an RFC 3339 time. Calls that ended at it do not count. */
+  start: string;
+  /** End of the range. Calls that ended at it count. */
+  end: string;
+  /** Where days begin and end. */
+  time_zone: string;
+  /** What the groups are by, in the order of the request. */
+  by: string[];
+  /** Sums of all groups, including those beyond `limit`: one for each currency. */
+  totals: {
+    /** Currency of `cost`, a code of ISO 4217. */
+    currency: string;
+    /** What the calls cost: a decimal, exact to a billionth, such as `0.05090025`. Calls without a price are not part of it. */
+    cost: string;
+    /** Calls, failed ones included. */
+    calls: number;
+    /** Of these, calls whose cost is unknown, because their model has no price. */
+    unpriced_calls: number;
+    /** Input tokens, cached ones included. */
+    input_tokens: number;
+    /** Output tokens, reasoning included. */
+    output_tokens: number;
+    /** Of the input tokens: read from a cache. */
+    cache_read_tokens: number;
+    /** Of the input tokens: written to a cache. */
+    cache_write_tokens: number;
+  }[];
+  /** The groups: by day first, then by cost, the highest first. */
+  data: {
+    /** The values that the calls share, by the names in `by`; null if they have none. A `day` is a date, a `key` its ID. */
+    group: Record<string, string | null>;
+    /** Name of the key. Only in groups by `key`. */
+    key_name?: string | null;
+    /** Name of the organization. Only in groups by `organization`. */
+    organization_name?: string | null;
+    /** Currency of `cost`, a code of ISO 4217. */
+    currency: string;
+    /** What the calls cost: a decimal, exact to a billionth, such as `0.05090025`. Calls without a price are not part of it. */
+    cost: string;
+    /** Calls, failed ones included. */
+    calls: number;
+    /** Of these, calls whose cost is unknown, because their model has no price. */
+    unpriced_calls: number;
+    /** Input tokens, cached ones included. */
+    input_tokens: number;
+    /** Output tokens, reasoning included. */
+    output_tokens: number;
+    /** Of the input tokens: read from a cache. */
+    cache_read_tokens: number;
+    /** Of the input tokens: written to a cache. */
+    cache_write_tokens: number;
+  }[];
+  /** Whether there are more groups than `limit`. */
+  truncated: boolean;
+}

@@ -37,6 +37,7 @@ import {
   getResponse,
   listResponseItems,
 } from "./responses.ts";
+import { querySpend, querySpendOfOrganizations } from "./spend.ts";
 import { createSpeech, listVoices } from "./speech.ts";
 import { tempoOperations } from "./tempo.ts";
 import { createModeration } from "./moderations.ts";
@@ -79,6 +80,8 @@ export const operations: readonly Operation[] = [
   listTracePresets,
   queryTraceHistogram,
   queryConversations,
+  querySpend,
+  querySpendOfOrganizations,
   listSeenProjects,
   exportTelemetry,
   deleteSamples,

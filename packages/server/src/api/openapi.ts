@@ -66,6 +66,7 @@ function describeOperation(operation: Operation): Json {
   const parameters = [
     ...parametersIn("path", operation.pathParameters, true),
     ...parametersIn("query", operation.queryParameters, false),
+    ...membersInQuery(operation),
   ];
   return {
     operationId: operation.id,
@@ -100,14 +101,27 @@ function errorContent({ errors }: Operation): Json {
   return Object.fromEntries(errors.types.map((type) => [type, { schema: { description: errors.description } }]));
 }
 
-function requestBody({ body, rawBody, form, example }: Operation): Json {
+/** A GET request has no body: what its schema describes is in the query string. */
+function membersInQuery({ body, method }: Operation): Json[] {
+  if (body === undefined || method !== "GET") return [];
+  const { properties, required = [] } = body.json as { properties: Record<string, Json>; required?: string[] };
+  return Object.entries(properties).map(([name, { anyOf, description, ...own }]) => {
+    const [member, ...others] = ((anyOf as Json[] | undefined) ?? [own]).filter(({ type }) => type !== "null");
+    const schema = others.length === 0 ? member! : { anyOf };
+    // Objects are written as JSON.
+    const value = schema["type"] === "object" ? { content: { "application/json": { schema } } } : { schema };
+    return { name, in: "query", required: required.includes(name), description, ...value };
+  });
+}
+
+function requestBody({ body, rawBody, form, example, method }: Operation): Json {
   if (form !== undefined)
     return { requestBody: { required: true, content: { "multipart/form-data": describeForm(form) } } };
   if (rawBody !== undefined) {
     const content = Object.fromEntries(rawBody.types.map((type) => [type, {}]));
     return { requestBody: { required: true, description: rawBody.description, content } };
   }
-  if (body === undefined) return {};
+  if (body === undefined || method === "GET") return {};
   const content = { schema: body.json, ...(example === undefined ? {} : { example }) };
   return { requestBody: { required: true, content: { "application/json": content } } };
 }

@@ -58,13 +58,29 @@ export function refusedChat(input: ChatCallInput, start: CallStart, error: AppEr
   };
 }
 
+/** As OpenAI limits `metadata`. */
+const longestTagName = 64;
+const longestTag = 512;
+const mostTags = 16;
+
+/** The pairs of `metadata` that are texts. A session has a place of its own. */
+function tagsOf(metadata: JsonObject): Readonly<Record<string, string>> {
+  const isTag = ([name, value]: readonly [string, unknown]): boolean =>
+    name !== "session_id" && name.length <= longestTagName && (nonEmptyText(value)?.length ?? Infinity) <= longestTag;
+  return Object.fromEntries(Object.entries(metadata).filter(isTag).slice(0, mostTags)) as Record<string, string>;
+}
+
 /** `user` and `safety_identifier` are OpenAI's; a session is what applications put into `metadata`. */
 function namedIn(request: ChatRequest): NamedCaller {
   const { metadata, safety_identifier: safetyIdentifier, user } = request as JsonObject;
   const session = isObject(metadata) ? metadata["session_id"] : undefined;
   const endUser = nonEmptyText(user) ?? nonEmptyText(safetyIdentifier);
   const conversation = nonEmptyText(session);
-  return { ...(endUser === undefined ? {} : { endUser }), ...(conversation === undefined ? {} : { conversation }) };
+  return {
+    ...(endUser === undefined ? {} : { endUser }),
+    ...(conversation === undefined ? {} : { conversation }),
+    ...(isObject(metadata) ? { tags: tagsOf(metadata) } : {}),
+  };
 }
 
 export class CallRecord implements ChunkObserver {

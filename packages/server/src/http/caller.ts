@@ -16,13 +16,15 @@ export interface Caller {
   readonly conversation: string | undefined;
   /** The agent that made the call, by the application's own identifier. */
   readonly agent?: string | undefined;
+  /** Pairs of the request's `metadata`, by which costs can be added up. */
+  readonly tags?: Readonly<Record<string, string>> | undefined;
 }
 
 /** The members of a request that say who made it. */
 export type CallerFields = "scope" | "headers" | "requestId" | "clientAddress";
 
 /** What a call's parameters say in addition to its headers; they take precedence. */
-export type NamedCaller = Partial<Pick<Caller, "endUser" | "conversation">>;
+export type NamedCaller = Partial<Pick<Caller, "endUser" | "conversation" | "tags">>;
 
 /** Longer ones cannot be listed. */
 const longestId = 1024;
@@ -42,6 +44,7 @@ export function callerOf(
     endUser: named.endUser ?? textOf(headers["x-user-id"]),
     conversation: idOf(named.conversation ?? session),
     agent: idOf(textOf(headers["x-claude-code-agent-id"])),
+    tags: named.tags,
   };
 }
 

@@ -7,6 +7,7 @@ import { noTokens, type TokenUsage } from "./token-usage.ts";
 export type ReportedTokens = Pick<TokenUsage, "inputTokens" | "outputTokens" | "cacheReadTokens" | "cacheWriteTokens">;
 
 export interface ReportedCosts {
+  readonly currency: string;
   /** Called before the first of a request's calls is priced; never fails. */
   load(): Promise<void>;
   /** Whole billionths of the currency's unit; undefined if the model has no price. @param unixMs when the call was made */
@@ -15,10 +16,11 @@ export interface ReportedCosts {
 
 /** @param onFailure called if the published prices cannot be loaded; calls then have no cost */
 export function createReportedCosts(
-  prices: Pick<Prices, "load" | "ofReported">,
+  prices: Pick<Prices, "currency" | "load" | "ofReported">,
   onFailure: (error: unknown) => void,
 ): ReportedCosts {
   return {
+    currency: prices.currency,
     load: () => prices.load().catch(onFailure),
     of(model, tokens, unixMs) {
       if (tokens.inputTokens + tokens.outputTokens + tokens.cacheReadTokens + tokens.cacheWriteTokens === 0) {

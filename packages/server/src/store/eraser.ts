@@ -34,6 +34,7 @@ const sumsOf: Readonly<Record<RollupSource, readonly string[]>> = {
   spans: ["span_minutes"],
   logs: ["log_minutes"],
   calls: ["call_minutes", callHoursName],
+  spend: ["spend_quarters"],
 };
 const sumTables = Object.values(sumsOf).flat();
 

@@ -110,6 +110,8 @@ export const spans = defineTable({
       column(uint64, "ZSTD(1)"),
       `if(${isCost(costAttribute)}, toUInt64(round(ifNull(${costAttribute}, 0) * 1e9)), 0)`,
     ),
+    /** Of the cost; empty if it is not known. */
+    currency: name,
     error_type: name,
     /** gen_ai.tool.name. */
     tool_name: name,

@@ -2,6 +2,7 @@
  * The scope of a job of this server, which acts for an organization without a caller: it is created from the organization's row
  * in the control database, may only read telemetry, and is limited to one project if the job is.
  */
+import { AppError } from "../errors.ts";
 import { Scope } from "../tenant.ts";
 import type { ControlDatabase, Reader } from "./control-database.ts";
 
@@ -36,6 +37,31 @@ export async function openJobScope(
     activeOrganizations(database).where("id", "=", organizationId).executeTakeFirst(),
   );
   return row === undefined ? undefined : scopeOf(row, { job, project });
+}
+
+interface OrganizationsRequest {
+  readonly job: string;
+  /** An organization's identifier or name; undefined: all, archived ones included. */
+  readonly named: string | undefined;
+}
+
+/** Scopes for an operator's query over organizations. @throws AppError not_found if the named one does not exist */
+export async function openOrganizationScopes(
+  control: ControlDatabase,
+  { job, named }: OrganizationsRequest,
+): Promise<readonly Scope[]> {
+  const rows = await control.read((database) => {
+    const all = database.selectFrom("organizations").select(["id", "name"]).orderBy("id");
+    const some =
+      named === undefined ? all : all.where((row) => row.or([row("id", "=", named), row("name", "=", named)]));
+    return some.execute();
+  });
+  if (named !== undefined && rows.length === 0) {
+    throw new AppError("not_found", `The organization ${JSON.stringify(named)} does not exist.`, {
+      param: "organization_id",
+    });
+  }
+  return rows.map((row) => scopeOf(row, { job, project: undefined }));
 }
 
 /** The scope of the job that deletes data, also of organizations that are archived or no longer exist. */

@@ -32,6 +32,7 @@ export interface SpanRow {
   readonly inputTokens?: number;
   /** Undefined: not known. */
   readonly costBillionths?: number;
+  readonly currency?: string;
   readonly outputTokens?: number;
   readonly errorType?: string;
   readonly attributes?: Readonly<Record<string, string>>;
@@ -83,6 +84,7 @@ export async function appendSpans(
     columns.output_tokens.unsigned(row.outputTokens ?? 0);
     columns.priced.unsigned(row.costBillionths === undefined ? 0 : 1);
     columns.cost_billionths.unsigned(row.costBillionths ?? 0);
+    columns.currency.text(row.currency ?? "");
     columns.error_type.text(row.errorType ?? "");
     columns.status_code.unsigned(row.errorType === undefined ? 0 : 2);
     columns.served.unsigned(row.served === true ? 1 : 0);

@@ -150,7 +150,7 @@ describe("the schema", () => {
     assert.equal(
       await connection.command(
         `SELECT source, hour = toStartOfHour(now() - toIntervalHour(5), 'UTC'), days FROM row_touches
-          WHERE organization = 'org_old' AND source != 'calls' ORDER BY source FORMAT TSV`,
+          WHERE organization = 'org_old' AND source NOT IN ('calls', 'spend') ORDER BY source FORMAT TSV`,
         signal,
       ),
       "logs\t1\t30\nspans\t1\t30\n",
@@ -208,6 +208,47 @@ describe("the schema", () => {
       await connection.close();
     });
   }
+
+  test("of a version without sums of spend gets them, also of rows that were written before", async () => {
+    const connection = connect();
+    await migrate(connection, { cluster: undefined }, signal);
+    const touches =
+      "SELECT organization, 'calls' AS source, toStartOfHour(end_time) AS hour, max(toUnixTimestamp64Nano(now64(9))) AS touched_unix_nano, max(days) AS days";
+    for (const statement of [
+      "DROP TABLE spend_quarters",
+      `ALTER TABLE calls_touch MODIFY QUERY ${touches} FROM spans GROUP BY organization, hour`,
+      "ALTER TABLE spans DROP COLUMN currency",
+      "DELETE FROM schema_migrations WHERE version > 9",
+    ])
+      await connection.command(statement, signal);
+    const insert = async (hours: number): Promise<void> => {
+      const end = `now64(9) - toIntervalHour(${hours})`;
+      await connection.command(
+        `INSERT INTO spans (organization, start_time, end_time, days) SELECT 'org_spend', ${end}, ${end}, 30`,
+        signal,
+      );
+    };
+    await insert(5);
+    await migrate(connection, { cluster: undefined }, signal);
+    await insert(3);
+    assert.equal(
+      await connection.command(
+        `SELECT source, uniqExact(hour) FROM row_touches WHERE organization = 'org_spend' AND source IN ('calls', 'spend')
+          GROUP BY source ORDER BY source FORMAT TSV`,
+        signal,
+      ),
+      "calls\t2\nspend\t2\n",
+    );
+    assert.equal(
+      await connection.command(
+        "SELECT currency FROM spans WHERE organization = 'org_spend' LIMIT 1 FORMAT TSV",
+        signal,
+      ),
+      "\n",
+    );
+    assert.equal(await connection.command("SELECT count() FROM spend_quarters FORMAT TSV", signal), "0\n");
+    await connection.close();
+  });
 
   test("of a newer version is used unless that version says that this one cannot", async () => {
     const connection = connect();

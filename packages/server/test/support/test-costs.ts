@@ -21,7 +21,7 @@ export function tokenPrice(rates: Partial<TokenRates> & Pick<TokenRates, "input"
 }
 
 /** For telemetry whose cost does not matter. */
-export const noReportedCosts: ReportedCosts = { load: async () => {}, of: () => undefined };
+export const noReportedCosts: ReportedCosts = { currency: "USD", load: async () => {}, of: () => undefined };
 
 /** @param prices by model ID */
 export function testCosts(prices: Readonly<Record<string, ModelPrice>> = {}, areTold = true): CallCosts {

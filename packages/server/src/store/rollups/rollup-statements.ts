@@ -34,18 +34,38 @@ ORDER BY (organization, source, hour)
 TTL hour + toIntervalDay(days + 2)
 SETTINGS ${tableSettings(layout)}`,
     ...distributed("row_touches", layout, ["organization"]),
-    ...rollups.map(
-      (rollup) =>
-        `CREATE MATERIALIZED VIEW IF NOT EXISTS ${storedName(`${rollup.source}_touch`, layout)}${onCluster(layout)} TO ${table} AS
-${touchesOf(rollup, storedName(rollup.table, layout))}`,
-    ),
+    ...rollups
+      .filter(({ touchedWith }) => touchedWith === undefined)
+      .map(
+        (rollup) =>
+          `CREATE MATERIALIZED VIEW IF NOT EXISTS ${touchView(rollup, layout)}${onCluster(layout)} TO ${table} AS
+${touchesOf(rollup, sourcesTouchedWith(rollup), storedName(rollup.table, layout))}`,
+      ),
   ];
 }
 
-function touchesOf({ source, touchedHours }: Rollup, rows: string): string {
-  return `SELECT organization, '${source}' AS source, ${timeOf(`arrayJoin(${textOf(touchedHours)})`)} AS hour,
+function touchView({ source }: Rollup, layout: Layout): string {
+  return storedName(`${source}_touch`, layout);
+}
+
+/** One view serves all rollups of the same rows and hours: each view costs every insert some milliseconds. */
+function sourcesTouchedWith({ source }: Rollup): string[] {
+  return [source, ...rollups.filter(({ touchedWith }) => touchedWith === source).map((each) => each.source)];
+}
+
+function touchesOf({ touchedHours }: Rollup, sources: readonly string[], rows: string): string {
+  const list = sources.map((source) => `'${source}'`).join(", ");
+  return `SELECT organization, arrayJoin([${list}]) AS source, ${timeOf(`arrayJoin(${textOf(touchedHours)})`)} AS hour,
   max(toUnixTimestamp64Nano(now64(9))) AS touched_unix_nano, max(days) AS days
-FROM ${rows} GROUP BY organization, hour`;
+FROM ${rows} GROUP BY organization, source, hour`;
+}
+
+/** Makes the view of calls record the touches of spend, too, since `createRollups` ran without it; idempotent. */
+export function touchSpend(layout: Layout): string[] {
+  const rows = storedName(callMinutes.table, layout);
+  return [
+    `ALTER TABLE ${touchView(callMinutes, layout)}${onCluster(layout)} MODIFY QUERY ${touchesOf(callMinutes, sourcesTouchedWith(callMinutes), rows)}`,
+  ];
 }
 
 /** `rollup_hours` has the valid generation of each hour, and the last write that it includes. */
@@ -133,7 +153,7 @@ export function createRollups(layout: Layout): string[] {
 export function touchExistingRows(sources: readonly Rollup["source"][]): string[] {
   return rollups
     .filter(({ source }) => sources.includes(source))
-    .map((rollup) => `INSERT INTO row_touches ${touchesOf(rollup, rollup.table)}`);
+    .map((rollup) => `INSERT INTO row_touches ${touchesOf(rollup, [rollup.source], rollup.table)}`);
 }
 
 /** The names of the tables with tenants' rows that a statement can read. */

@@ -6,6 +6,7 @@ import { durationBucket, durationNanos, hasDurationBucket, lineBytes } from "../
 import { attributeKinds } from "../schema.ts";
 import { bind, callerOrganization, sql } from "../statement.ts";
 import { callMinutes } from "./call-minutes.ts";
+import { spendQuarters } from "./spend-quarters.ts";
 import { hourOf, minuteOf, nameType, type Rollup } from "./rollup.ts";
 
 const startUnixNano = sql`toUnixTimestamp64Nano(start_time)`;
@@ -67,5 +68,5 @@ export const logMinutes: Rollup = {
   },
 };
 
-export const rollups: readonly Rollup[] = [spanMinutes, logMinutes, callMinutes];
+export const rollups: readonly Rollup[] = [spanMinutes, logMinutes, callMinutes, spendQuarters];
 export type RollupSource = Rollup["source"];

@@ -16,9 +16,11 @@ export interface HourRange {
 
 /** A minute or hour excludes its start and includes its end, as the intervals of TraceQL, LogQL and PromQL do. */
 export interface Rollup {
-  readonly name: "span_minutes" | "log_minutes" | "call_minutes";
+  readonly name: "span_minutes" | "log_minutes" | "call_minutes" | "spend_quarters";
   /** What is summed. */
-  readonly source: "spans" | "logs" | "calls";
+  readonly source: "spans" | "logs" | "calls" | "spend";
+  /** The rollup of the same rows and hours whose touches are this one's as well. */
+  readonly touchedWith?: "calls";
   /** Its rows. */
   readonly table: "spans" | "logs";
   /** The hours whose sums a row can change, as a list of their starts in seconds. Without parameters. */

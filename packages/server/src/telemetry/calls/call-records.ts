@@ -2,6 +2,7 @@
 import type { AppError } from "../../errors.ts";
 import type { FinishedCall } from "../../finished-call.ts";
 import { redactText } from "../../logger.ts";
+import { metadataPrefix } from "../../store/rollups/spend-quarters.ts";
 import { clientAddress, endUser, errorType, genAi, sounding } from "./attribute-names.ts";
 import { toUnixNano, type Attributes, type CallLog, type CallSpan } from "./call-record-types.ts";
 import { newSpanId, traceContext, type TraceContext } from "./trace-context.ts";
@@ -59,6 +60,7 @@ export function toCallRecords(call: FinishedCall, kind: CallKind, providerOf: Pr
       [errorType]: error?.code,
       [genAi.cost]: call.cost?.total,
       [sounding.price]: call.cost === undefined ? undefined : redactText(call.cost.source),
+      ...tagAttributes(call.tags),
       ...kind.attributes,
     },
   };
@@ -66,6 +68,13 @@ export function toCallRecords(call: FinishedCall, kind: CallKind, providerOf: Pr
     spans: [span, ...attemptSpans(attempts, { context, spanId, keepContent: kind.keepContent })],
     log: logOf(error, redactText(kind.subject), span),
   };
+}
+
+function tagAttributes(tags: FinishedCall["tags"]): Attributes {
+  if (tags === undefined) return {};
+  return Object.fromEntries(
+    Object.entries(tags).map(([name, value]) => [metadataPrefix + redactText(name), redactText(value)]),
+  );
 }
 
 /**

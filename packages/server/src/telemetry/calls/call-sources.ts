@@ -18,10 +18,12 @@ const statusCodes = { unset: 0, error: 2 } as const;
 export class CallSpanSource implements SpanSource {
   current!: CallSpan;
   hasDetails = false;
+  readonly currency: string;
   readonly #attributes: CallAttributeWriter;
 
-  constructor(attributes: CallAttributeWriter) {
+  constructor(attributes: CallAttributeWriter, currency: string) {
     this.#attributes = attributes;
+    this.currency = currency;
   }
 
   get kind(): number {

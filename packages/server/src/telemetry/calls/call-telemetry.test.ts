@@ -23,6 +23,7 @@ function start(append: (batch: Batch) => Promise<void>, more: Partial<CallTeleme
     store: { append, isKnown: () => false },
     settingsOf: () => settings,
     identity: { version: "1", instanceId: "i" },
+    currency: "USD",
     providerOf: (engine) => engine,
     logger: silentLogger,
     onDrop: (calls, reason) => dropped.push([calls, reason]),

@@ -22,6 +22,8 @@ export interface CallTelemetryParts {
   readonly store: Pick<Store, "append" | "isKnown">;
   readonly settingsOf: (scope: Scope) => ProjectSettings | Promise<ProjectSettings>;
   readonly identity: ServerIdentity;
+  /** Of costs. */
+  readonly currency: string;
   readonly providerOf: ProviderOf;
   readonly logger: Logger;
   /** Called when the records of calls are dropped. */
@@ -174,10 +176,10 @@ async function writeOrganization(
   calls: readonly Waiting[],
   parts: CallTelemetryParts,
 ): Promise<boolean> {
-  const { store, identity, logger } = parts;
+  const { currency, store, identity, logger } = parts;
   let reason: DropReason = "fault";
   try {
-    const rows = new SpanRowWriter({ organizationId, identity, store });
+    const rows = new SpanRowWriter({ organizationId, identity, currency, store });
     for (const each of Map.groupBy(calls, ({ scope }) => scope.projectName).values()) {
       const settings = await parts.settingsOf(each[0]!.scope);
       for (let from = 0; from < each.length; from += sliceCalls) {

@@ -31,6 +31,8 @@ export interface CallGroup {
 export interface SpanRowWriterOptions {
   readonly organizationId: string;
   readonly identity: ServerIdentity;
+  /** Of costs. */
+  readonly currency: string;
   /** Knows which resources and scopes need not be written again. */
   readonly store: Pick<Store, "isKnown">;
 }
@@ -39,11 +41,12 @@ export class SpanRowWriter {
   readonly #identity: ServerIdentity;
   readonly #builder: RowBuilder;
   readonly #attributes = new CallAttributeWriter();
-  readonly #span = new CallSpanSource(this.#attributes);
+  readonly #span: CallSpanSource;
   readonly #log = new CallLogSource(this.#attributes);
 
-  constructor({ identity, organizationId, store }: SpanRowWriterOptions) {
+  constructor({ currency, identity, organizationId, store }: SpanRowWriterOptions) {
     this.#identity = identity;
+    this.#span = new CallSpanSource(this.#attributes, currency);
     this.#builder = new RowBuilder({ organizationId, nowMs: Date.now(), store });
   }
 

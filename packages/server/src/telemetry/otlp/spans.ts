@@ -223,6 +223,10 @@ class OtlpSpanSource implements SpanSource {
     return this.#builder.costs.of(model, tokens, fixed64At(bytes, starts[field.startTimeUnixNano]!) / nanosPerMs);
   }
 
+  get currency(): string {
+    return this.#builder.costs.currency;
+  }
+
   writeDetails(columns: SpanDetailColumns): void {
     const scan = this.#scan;
     this.#writer.write({ map: columns.attributes, types: columns.attribute_types }, scan.bytes, this.#large);

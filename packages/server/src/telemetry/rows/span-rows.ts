@@ -33,6 +33,8 @@ export interface SpanSource {
   writeKnownCount(column: FixedColumn, attribute: number): void;
   /** What the call cost, in billionths of the currency's unit; undefined if it is not known. Only after `writeAttributes`. */
   readonly costBillionths: number | undefined;
+  /** Of costs: its code in ISO 4217. */
+  readonly currency: string;
   /** Whether this server served the call that the span describes. */
   readonly isServed: boolean;
   /** Writes the keys of a model call's span (call-keys.ts), or their defaults. */
@@ -76,6 +78,7 @@ export function writeSpan(builder: RowBuilder, span: SpanSource, group: RecordGr
   const { costBillionths } = span;
   columns.priced.unsigned(costBillionths === undefined ? 0 : 1);
   columns.cost_billionths.unsigned(costBillionths ?? 0);
+  columns.currency.text(costBillionths === undefined ? "" : span.currency);
   span.writeKnownText(columns.error_type, position.error_type);
   span.writeKnownText(columns.tool_name, position.tool_name);
   columns.served.unsigned(span.isServed ? 1 : 0);
