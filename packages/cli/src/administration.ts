@@ -166,6 +166,7 @@ export async function withAdminApi<Result>(
   values: ConnectionValues,
   io: CommandIo,
   work: (api: AdminApi) => Promise<Result>,
+  { timeoutMs }: { readonly timeoutMs?: number } = {},
 ): Promise<Result> {
   const isLocal = values.local === true || values.config !== undefined;
   if (isLocal && values.url !== undefined) {
@@ -186,6 +187,7 @@ export async function withAdminApi<Result>(
         url: url.value,
         key: key.value,
         signal: io.signal,
+        ...(timeoutMs === undefined ? {} : { timeoutMs }),
         ifUnreachable: "Start the server, or use --local to open this machine's database.",
         ifDenied: "Set a key with the permission admin in SOUNDING_ADMIN_KEY, or run `sounding login`.",
       };

@@ -1,5 +1,6 @@
 /** The admin API on this machine's control database, without a server. It opens the database when it is first needed. */
 import { stat } from "node:fs/promises";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { CliError } from "./cli-error.ts";
 import type { CommandIo } from "./command.ts";
@@ -32,7 +33,13 @@ export async function openLocalAdministration(
     place: url === undefined ? `the control database ${file}` : "the control database of storage.database_url",
     async request(method, path, body) {
       if (method === "GET" && url === undefined && !(await exists(file))) throw noDatabase(file);
-      opened ??= openAdministration({ url, dataDirectory, acceptEmptyDatabase, limits: config.limits });
+      opened ??= openAdministration({
+        url,
+        dataDirectory,
+        acceptEmptyDatabase,
+        limits: config.limits,
+        user: currentUser(),
+      });
       return await (await opened).request(method, path, body);
     },
     async [Symbol.asyncDispose]() {
@@ -40,6 +47,15 @@ export async function openLocalAdministration(
       await administration?.close();
     },
   };
+}
+
+/** Undefined in a container whose user has no name. */
+function currentUser(): string | undefined {
+  try {
+    return userInfo().username;
+  } catch {
+    return undefined;
+  }
 }
 
 async function exists(file: string): Promise<boolean> {

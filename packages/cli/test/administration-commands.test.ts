@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { PassThrough, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { after, describe, test } from "node:test";
@@ -120,6 +121,22 @@ async function administer(env: Record<string, string>, where: string): Promise<v
   assert.equal((await run(`project show ${bot.id}`)).id, bot.id);
   assert.notEqual((await run("org archive apex"))["archived_at"], null);
   assert.ok(!(await run<Shown[]>("org list")).some(({ name }) => name === "apex"));
+
+  const events = await run<{ action: string; actor: Shown; target: Shown; outcome: string }[]>("audit list");
+  const refused = events.filter(({ outcome }) => outcome === "refused");
+  assert.deepEqual(
+    refused.map(({ action }) => action),
+    ["rotateKey"],
+  );
+  assert.deepEqual([events[0]!.action, events[0]!.target.name], ["createOrganization", "acme"]);
+  assert.deepEqual([events.at(-1)!.action, events.at(-1)!.actor["kind"]], ["archiveOrganization", "local"]);
+  const ofProject = await run<unknown[]>("audit list --target project --action createProject --limit 1");
+  assert.equal(ofProject.length, 1);
+  const { valid, last_hash, last_sequence } = await run<{ valid: boolean; last_hash: string; last_sequence: number }>(
+    "audit verify",
+  );
+  assert.equal(valid, true);
+  assert.equal((await run(`audit verify --anchor ${last_sequence}:${last_hash}`))["valid"], true);
 }
 
 /** In the organization `apex` with the project `bot`. */
@@ -163,6 +180,29 @@ describe("sounding org, project and key on the database of this machine", () => 
     );
     assert.ok(!list.stdout.includes(stdout.trim()));
     assert.match((await sounding("org show acme", env)).stdout, /^allowed_models +-$/m);
+  });
+
+  test("show the audit log, and fail if somebody has changed it", async () => {
+    const { env, dataDirectory } = await newInstallation();
+    await sounding("org create acme", env);
+    const list = await sounding("audit list --utc", env);
+    assert.match(
+      list.stdout,
+      /^TIME +ACTOR +ACTION +TARGET +OUTCOME +ADDRESS\n[-\d]+ [:\d]+Z +local \S+ +createOrganization +organization acme +done +-\n$/,
+    );
+    const verified = await sounding("audit verify --local", env);
+    assert.deepEqual([verified.code, verified.stderr], [0, ""]);
+    assert.match(verified.stdout, /^The audit log is valid: 1 entry\.\nAnchor: 1:[0-9a-f]{64}\n$/);
+    const database = new DatabaseSync(join(dataDirectory, "control.sqlite"));
+    database.exec("update audit_events set actor_name = 'somebody else'");
+    database.close();
+    const tampered = await sounding("audit verify", env);
+    assert.equal(tampered.code, 1);
+    assert.match(tampered.stdout, /^The entry 1 \(aud_\w+\) is not what was written\.\nThe audit log is NOT valid\.\n/);
+    const misspelt = await sounding("audit verify --anchor 1", env);
+    assert.deepEqual([misspelt.code, misspelt.stdout], [1, ""]);
+    assert.match(misspelt.stderr, /anchor is "1"; expected SEQUENCE:HASH/);
+    assert.equal((await sounding("audit list --limit many", env)).code, 2);
   });
 
   test("use the only organization if none is named, and ask which if there are several", async () => {

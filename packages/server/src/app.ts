@@ -28,18 +28,11 @@ import { MonthlyUsage } from "./limits/monthly-usage.ts";
 import { createEngineFactory } from "./routing/engine-factory.ts";
 import type { RoutedChat } from "./routing/route-chat.ts";
 import { serveModels } from "./routing/model-folder.ts";
-import { exportRoutes } from "./query/export/routes.ts";
-import { logRoutes } from "./query/logs/routes.ts";
-import { lokiRoutes } from "./query/loki-api/loki-routes.ts";
 import { openPricing } from "./pricing/pricing.ts";
 import { createMetricPresets } from "./query/metrics/presets/metric-presets.ts";
-import { metricsRoutes } from "./query/metrics/routes.ts";
-import { projectRoutes } from "./query/projects/routes.ts";
-import { prometheusRoutes } from "./query/prometheus-api/prometheus-routes.ts";
-import { spendRoutes } from "./query/spend/routes.ts";
-import { tempoRoutes } from "./query/tempo-api/tempo-routes.ts";
-import { traceRoutes } from "./query/traces/routes.ts";
 import { createTracePresets } from "./query/traces/trace-presets.ts";
+import { queryRoutes } from "./query-routes.ts";
+import { openServerAudit } from "./server-audit.ts";
 import { serveResponses } from "./responses/serve-responses.ts";
 import type { App, AppOptions } from "./running-app.ts";
 import { openServerParts } from "./server-parts.ts";
@@ -57,6 +50,7 @@ import { createOtlp } from "./telemetry/otlp/otlp.ts";
 import { remoteWriteRoutes } from "./telemetry/remote-write/routes.ts";
 import { createCallTelemetry, noCallTelemetry } from "./telemetry/calls/call-telemetry.ts";
 import { providerName } from "./telemetry/calls/provider-name.ts";
+import { auditRoutes } from "./tenancy/audit/audit-routes.ts";
 import { createKeyCheck } from "./tenancy/key-check.ts";
 import { tenancyRoutes } from "./tenancy/routes.ts";
 import { createSignIn } from "./tenancy/sign-in.ts";
@@ -116,12 +110,14 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
   );
   const { registry } = models;
   const settingsOf = createProjectSettings(control);
+  const identity = { version, instanceId: randomUUID() };
+  const audit = closeAtEnd(openServerAudit({ config, control, store, settingsOf, identity, logger, metrics, sharing }));
   const callTelemetry = closeAtEnd(
     config.telemetry.enabled
       ? createCallTelemetry({
           store,
           settingsOf,
-          identity: { version, instanceId: randomUUID() },
+          identity,
           currency: pricing.prices.currency,
           providerOf: (engine) => providerName(engine, engines[engine]),
           logger,
@@ -195,6 +191,54 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
       observe: metrics.observeRequest,
     }),
   );
+  const routes = routesOfRole(role, [
+    ...chatApiRoutes(chatParts),
+    ...responses.routes,
+    ...audio.routes,
+    ...moderationRoutes({ moderatorFor: (scope, name) => guardrails.moderatorFor(scope, name), limiter }),
+    ...embeddingRoutes({
+      resolveModel: (scope, modelId) => registry.embeddings(modelId, scope.key),
+      limiter,
+      costs,
+      observe: observeCall,
+    }),
+    ...catalogRoutes(registry),
+    ...priceRoutes(registry, pricing.prices),
+    ...queryRoutes({
+      control,
+      store,
+      version,
+      tracePresets,
+      metricPresets,
+      ratesOf,
+      currency: pricing.prices.currency,
+      alerts,
+    }),
+    ...otlp.routes,
+    ...lokiPushRoutes(otlp.ingest, otlp.limits),
+    ...remoteWriteRoutes(otlp.ingest, otlp.limits),
+    ...sampleRoutes(store),
+    ...webConsole.routes,
+    ...tenancyRoutes(control, (subject) => limiter.usageOf(subject)),
+    ...alertGroupRoutes(control),
+    ...deletions.routes,
+    ...auditRoutes(control),
+    ...signIn.routes,
+    ...statusRoutes({
+      metrics,
+      scrape: sharing?.scrape,
+      document: toOpenApi(operations, version),
+      docs: config.server.docs,
+      ...createHealthChecks({
+        control,
+        store,
+        disk,
+        sharedLimits: sharedLimits && (() => sharedLimits.problem()),
+        isClosing: () => closing,
+      }),
+    }),
+  ]);
+  audit.trail.useRoutes(routes);
   const http = closeAtEnd(
     await startHttpServer({
       settings: config.server,
@@ -209,49 +253,8 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
         metrics.observeRequest(request);
         observeRequest?.(request);
       },
-      routes: routesOfRole(role, [
-        ...chatApiRoutes(chatParts),
-        ...responses.routes,
-        ...audio.routes,
-        ...moderationRoutes({ moderatorFor: (scope, name) => guardrails.moderatorFor(scope, name), limiter }),
-        ...embeddingRoutes({
-          resolveModel: (scope, modelId) => registry.embeddings(modelId, scope.key),
-          limiter,
-          costs,
-          observe: observeCall,
-        }),
-        ...catalogRoutes(registry),
-        ...priceRoutes(registry, pricing.prices),
-        ...[logRoutes, projectRoutes, exportRoutes].flatMap((routes) => routes(store)),
-        ...traceRoutes({ store, tracePresets, ratesOf }),
-        ...spendRoutes({ store, control, currency: pricing.prices.currency }),
-        ...metricsRoutes({ store, presets: metricPresets }),
-        ...prometheusRoutes({ store, version, ruleGroups: (scope) => alerts.ruleGroups(scope) }),
-        ...tempoRoutes({ store, version }),
-        ...lokiRoutes({ store, version }),
-        ...otlp.routes,
-        ...lokiPushRoutes(otlp.ingest, otlp.limits),
-        ...remoteWriteRoutes(otlp.ingest, otlp.limits),
-        ...sampleRoutes(store),
-        ...webConsole.routes,
-        ...tenancyRoutes(control, (subject) => limiter.usageOf(subject)),
-        ...alertGroupRoutes(control),
-        ...deletions.routes,
-        ...signIn.routes,
-        ...statusRoutes({
-          metrics,
-          scrape: sharing?.scrape,
-          document: toOpenApi(operations, version),
-          docs: config.server.docs,
-          ...createHealthChecks({
-            control,
-            store,
-            disk,
-            sharedLimits: sharedLimits && (() => sharedLimits.problem()),
-            isClosing: () => closing,
-          }),
-        }),
-      ]),
+      routes,
+      audit: audit.trail,
     }),
   );
 
@@ -272,6 +275,7 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
     grpcPort,
     firstStart: parts.firstStart,
     async reload(next) {
+      audit.recordReload(next);
       await pricing.prepareFor(next.engines);
       await models.reload(modelsOf(next));
       engines = next.engines;

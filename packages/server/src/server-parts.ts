@@ -45,6 +45,8 @@ export interface ServerParts {
 
 /** What several processes tell each other. */
 export interface ProcessSharing {
+  /** Of this process, from 1. */
+  readonly number: number;
   readonly store: StoreSharing;
   readonly circuits: CircuitExchange;
   readonly failedKeys: FailedKeysExchange;

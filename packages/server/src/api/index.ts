@@ -2,6 +2,7 @@
 import { adminOperations } from "./admin-operations.ts";
 import { alertGroupOperations } from "./alert-groups.ts";
 import { deletionOperations } from "./deletions.ts";
+import { auditOperations } from "./audit.ts";
 import { modelAdminOperations } from "./admin-models.ts";
 import { validateKey } from "./authentication.ts";
 import { createChatCompletion } from "./chat.ts";
@@ -97,6 +98,7 @@ export const operations: readonly Operation[] = [
   ...personalKeyOperations,
   ...alertGroupOperations,
   ...deletionOperations,
+  ...auditOperations,
   ...modelAdminOperations,
   getHealth,
   getReadiness,

@@ -1,6 +1,7 @@
 /** The whole configuration: every section of `sounding.yaml` in the order of the documentation. */
 import { Type, type Static } from "typebox";
 import { alerts } from "./alerts.ts";
+import { audit } from "./audit.ts";
 import type { ConfiguredGroup } from "./alert-groups.ts";
 import { discovery } from "./discovery.ts";
 import { engineSettings } from "./engine-settings.ts";
@@ -32,6 +33,7 @@ export const configSchema = Type.Object({
   speech,
   transcription,
   alerts,
+  audit,
 });
 
 /** A configuration with every default filled in and every `${NAME}` replaced. */

@@ -7,6 +7,7 @@ import type { BodyArrivals } from "./body-arrivals.ts";
 import type { FailedKeys } from "./failed-keys.ts";
 import type { OpenRequests } from "./open-requests.ts";
 import type { AdmitRequest } from "./request-admission.ts";
+import type { RequestAudit } from "./request-audit.ts";
 import type { RequestOriginOf } from "./request-origin.ts";
 
 export interface ServeContext {
@@ -27,6 +28,8 @@ export interface ServeContext {
   readonly openRequests: OpenRequests;
   readonly arrivals: BodyArrivals;
   readonly admitRequest?: AdmitRequest | undefined;
+  /** Absent: nothing is recorded in an audit log. */
+  readonly audit?: RequestAudit | undefined;
   readonly logger: Logger;
   isClosing(): boolean;
 }

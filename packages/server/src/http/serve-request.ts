@@ -14,6 +14,7 @@ import { readJsonBody, readRawBody, type ReadBody } from "./body.ts";
 import { clientNetwork } from "./client-address.ts";
 import { corsHeaders } from "./cors.ts";
 import { dataEvent, errorLine, namedEvent, resetConnection, writeBytes, writeEvents } from "./stream-writer.ts";
+import { auditedRequest } from "./request-audit.ts";
 import type { RequestContext } from "./request-context.ts";
 import { readForm, type SpooledForm } from "./form.ts";
 import { readQueryBody } from "./query-body.ts";
@@ -75,13 +76,16 @@ export async function serveRequest(
     const isValid = route.takesCutTexts === true && schema !== undefined && isValidBody(schema, body);
     if (!isValid) await body.texts?.restore();
     if (!isValid && schema !== undefined) measureStep("validate", () => validate(schema, body.value));
-    const serving = measureStep("serve", () => route.serve(new ServedInput(context, parts)));
+    const serving = measureStep("serve", () =>
+      serve(context, { route, path }, new ServedInput(context, parts), server),
+    );
     const result = serving instanceof Promise ? await serving : serving;
     if (form === undefined && discardUnreadBody(context.request, context.response)) closeConnection(context);
     const sending = send(context, result, server);
     if (sending !== undefined) await sending;
   } catch (thrown) {
-    failRequest(context, thrown, { logger: server.logger, write: route.writeError });
+    const error = failRequest(context, thrown, { logger: server.logger, write: route.writeError });
+    server.audit?.failed(auditedRequest(context, route.operation, path), error);
   } finally {
     charge?.release();
     stopWatching?.();
@@ -90,6 +94,16 @@ export async function serveRequest(
     if (form !== undefined) await form.close();
     context.served();
   }
+}
+
+function serve(
+  context: RequestContext,
+  { path, route }: { readonly route: Route; readonly path: PathParameters },
+  input: ServedInput,
+  { audit }: ServeContext,
+): RouteResponse | Promise<RouteResponse> {
+  if (audit === undefined) return route.serve(input);
+  return audit.serve(auditedRequest(context, route.operation, path), input, () => route.serve(input));
 }
 
 function isValidBody(schema: NonNullable<Operation["body"]>, { value }: ReadBody): boolean {
@@ -205,16 +219,17 @@ async function* endedLines(lines: AsyncIterable<string>): AsyncGenerator<string,
   for await (const line of lines) yield `${line}\n`;
 }
 
-/** Responds with the error, or breaks a response that has begun. */
+/** Responds with the error, or breaks a response that has begun. @returns the error */
 export function failRequest(
   context: RequestContext,
   thrown: unknown,
   { logger, write }: { readonly logger: Logger; readonly write: ErrorWriter | undefined },
-): void {
+): AppError {
   // After an abort, other failures are its consequences.
   const error = noteFailure(context, context.cancellation.aborted ? context.cancellation.reason : thrown, logger);
   if (context.response.headersSent) context.response.destroy();
   else if (!context.response.destroyed) replyError(context, error, { write });
+  return error;
 }
 
 function closeConnection(context: RequestContext): void {

@@ -20,6 +20,7 @@ import { Connections } from "./connections.ts";
 import { divertHttp2 } from "./http2-preface.ts";
 import { createRouter, errorWriters, findEndpoint, refuse, socketRouteOf } from "./find-endpoint.ts";
 import { bindPort, type BoundPort } from "./listen.ts";
+import type { RequestAudit } from "./request-audit.ts";
 import { createRequestOrigin } from "./request-origin.ts";
 import { RequestContext, type FinishedRequest } from "./request-context.ts";
 import type { Route } from "./route.ts";
@@ -57,6 +58,8 @@ export interface HttpServerParts extends ClientLimits {
   readonly sessions?: Sessions | undefined;
   /** Absent: telemetry queries and exports have no limits. */
   readonly admitRequest?: AdmitRequest | undefined;
+  /** Absent: nothing is recorded in an audit log. */
+  readonly audit?: RequestAudit | undefined;
   readonly logger: Logger;
   /** Serves connections that begin with HTTP/2's preface. Absent: they are refused as malformed. */
   readonly http2?: Http2Server | undefined;

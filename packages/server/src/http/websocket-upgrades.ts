@@ -12,7 +12,8 @@ import { runWithCost } from "../scheduling/request-cost.ts";
 import { findFramingError } from "./check-framing.ts";
 import { queryOf } from "./query-body.ts";
 import type { RequestContext } from "./request-context.ts";
-import type { MessageSocket, Route, ServeSocket } from "./route.ts";
+import { auditedRequest } from "./request-audit.ts";
+import type { MessageSocket, Route, ServeSocket, SocketInput } from "./route.ts";
 import type { PathParameters } from "./router.ts";
 import { failRequest, shutdownError } from "./serve-request.ts";
 import type { ServeContext } from "./serve-context.ts";
@@ -86,7 +87,7 @@ async function serveUpgrade(context: RequestContext, upgrade: Upgrade): Promise<
     if (fault !== undefined) throw fault;
     admitted = await admitRequest(context, route.operation, server);
     const { scope } = admitted;
-    const serve = await route.upgrade!({
+    const input: SocketInput = {
       scope,
       path,
       query: queryOf(request),
@@ -95,13 +96,19 @@ async function serveUpgrade(context: RequestContext, upgrade: Upgrade): Promise<
       signal: context.signal,
       openMemory: () => (route.memory ?? server.memory).open(scope.organizationId),
       note: (fields) => context.note(fields),
-    });
+    };
+    const open = (): ReturnType<NonNullable<Route["upgrade"]>> => route.upgrade!(input);
+    const audited = auditedRequest(context, route.operation, path);
+    const serve = await (server.audit === undefined
+      ? open()
+      : server.audit.serve(audited, { query: input.query }, open));
     context.signal.throwIfAborted();
     // A server that closes aborts only the WebSockets that are open then.
     if (server.isClosing()) throw shutdownError();
     await serveOpen(context, { ...upgrade, serve });
   } catch (thrown) {
-    failRequest(context, thrown, { logger: server.logger, write: route.writeError });
+    const error = failRequest(context, thrown, { logger: server.logger, write: route.writeError });
+    server.audit?.failed(auditedRequest(context, route.operation, path), error);
   } finally {
     context.cost.end();
     admitted?.settle();

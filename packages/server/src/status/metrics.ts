@@ -16,6 +16,7 @@ import { createScrape, renderRegistry, type Scrape } from "./scrape.ts";
 import { createObservableGauges, type ObservableGauges } from "./observable-gauges.ts";
 import { createAlertMetrics, type AlertMetrics } from "./alert-metrics.ts";
 import { createSharedLimitMetrics, type SharedLimitMetrics } from "./shared-limit-metrics.ts";
+import { createLossCounters, type LossCounters } from "./loss-counters.ts";
 import { createMainThreadMetrics } from "./main-thread-metrics.ts";
 
 /** A finished HTTP request. */
@@ -35,14 +36,12 @@ interface TelemetryWrite {
   readonly durationMs?: number | undefined;
 }
 
-export interface Metrics extends ObservableGauges {
+export interface Metrics extends ObservableGauges, LossCounters {
   readonly alerts: AlertMetrics;
   readonly sharedLimits: SharedLimitMetrics;
   observeRequest(request: FinishedRequest): void;
   /** Counts a finished call of a model. */
   observeCall(call: FinishedCall): void;
-  /** Counts calls whose telemetry was dropped. */
-  countDroppedTelemetry(calls: number, reason: string): void;
   observeTelemetryWrite(write: TelemetryWrite): void;
   /** Records one event loop delay. */
   observeLoopDelay(delayMs: number): void;
@@ -206,13 +205,6 @@ export function createMetrics(version: string): Metrics {
     registers,
   });
 
-  const droppedTelemetry = new Counter({
-    name: "sounding_own_telemetry_dropped_total",
-    help: "Calls whose spans and logs were dropped, by reason.",
-    labelNames: ["reason"],
-    registers,
-  });
-
   const models = new Set<string>();
   const modelLabel = (call: FinishedCall): string => {
     if (call.error === undefined && models.size < maximumModels) models.add(call.model);
@@ -284,9 +276,7 @@ export function createMetrics(version: string): Metrics {
       observeCost(call, model);
       for (const { engine, outcome } of call.attempts) attempts.add(1, engine, outcome);
     },
-    countDroppedTelemetry(calls, reason) {
-      droppedTelemetry.add(calls, reason);
-    },
+    ...createLossCounters(registers),
     observeTelemetryWrite({ table, rows, outcome, durationMs }) {
       telemetryRows.add(rows, table, outcome);
       if (durationMs !== undefined) telemetrySeconds.observe(durationMs / 1000, table);

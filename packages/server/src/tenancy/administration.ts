@@ -5,12 +5,16 @@
 import { resolve } from "node:path";
 import { validate } from "../api/validate.ts";
 import { Cancellation } from "../cancellation.ts";
-import { AppError } from "../errors.ts";
+import { AppError, toAppError } from "../errors.ts";
 import type { Route, RouteInput } from "../http/route.ts";
 import { Router } from "../http/router.ts";
 import type { DefaultLimits } from "../limits/limiter.ts";
+import { silentLogger } from "../logger.ts";
 import { MemoryBudget } from "../memory-budget.ts";
 import { Scope } from "../tenant.ts";
+import { localKeyId } from "./audit/actor.ts";
+import { auditRoutes } from "./audit/audit-routes.ts";
+import { AuditTrail } from "./audit/audit-trail.ts";
 import { openControlDatabase, type ControlDatabaseOptions } from "./control-database.ts";
 import { requireKnownInstallation } from "./installation.ts";
 import { requireNotMoved } from "./move-record.ts";
@@ -32,6 +36,8 @@ export interface AdministrationOptions extends ControlDatabaseOptions {
   readonly acceptEmptyDatabase?: boolean | undefined;
   /** The setting `limits`: of keys and organizations that have none of their own. */
   readonly limits?: DefaultLimits | undefined;
+  /** Who administers, for the audit log. */
+  readonly user?: string | undefined;
 }
 
 /** @throws AppError as `openControlDatabase`, `requireKnownInstallation` and `requireNotMoved` */
@@ -49,12 +55,11 @@ export async function openAdministration(options: AdministrationOptions): Promis
     throw error;
   }
   const router = new Router<readonly Route[]>();
-  for (const [path, routes] of Map.groupBy(
-    tenancyRoutes(control, recordedUsage(control, options.limits)),
-    ({ operation }) => operation.path,
-  )) {
-    router.add(path, routes);
-  }
+  const all = [...tenancyRoutes(control, recordedUsage(control, options.limits)), ...auditRoutes(control)];
+  for (const [path, routes] of Map.groupBy(all, ({ operation }) => operation.path)) router.add(path, routes);
+  const audit = new AuditTrail({ control, logger: silentLogger });
+  audit.useRoutes(all);
+  const scope = localOperator(options.user);
   return {
     async request(method, path, body) {
       const match = router.find(path);
@@ -62,40 +67,55 @@ export async function openAdministration(options: AdministrationOptions): Promis
       if (match === undefined || route === undefined) {
         throw new AppError("not_found", `The path ${path} does not exist (${method}).`);
       }
-      const result = await route.serve({
-        ...idleInput,
-        body: (route.operation.body === undefined ? undefined : validate(route.operation.body, body)) as never,
-        path: match.parameters,
-        pathname: path,
-        query: new URL(path, "http://localhost").searchParams,
-      });
-      return result.kind === "json" ? result.value : undefined;
+      const { operation } = route;
+      const request = { operation, path: match.parameters, scope, ...localClient };
+      try {
+        const input = {
+          ...idleInput,
+          scope,
+          body: (operation.body === undefined ? undefined : validate(operation.body, body)) as never,
+          path: match.parameters,
+          pathname: path,
+          query: new URL(path, "http://localhost").searchParams,
+        };
+        const result = await audit.serve(request, input, () => route.serve(input));
+        return result.kind === "json" ? result.value : undefined;
+      } catch (error) {
+        audit.failed(request, toAppError(error));
+        throw error;
+      }
     },
-    close: () => control.close(),
+    async close() {
+      await audit.close();
+      await control.close();
+    },
   };
 }
 
 /** A process that can write to the database has an operator's permissions anyway. */
-const localOperator = Scope.fromKey({
-  keyId: "local",
-  keyName: "local",
-  organizationId: "",
-  organizationName: "",
-  operator: true,
-  projectName: undefined,
-  permissions: new Set(["admin"]),
-  keyLimits: {},
-  limitsKeyId: "local",
-  organizationLimits: {},
-  allowedModels: undefined,
-});
+function localOperator(user: string | undefined): Scope {
+  return Scope.fromKey({
+    keyId: localKeyId,
+    keyName: user ?? localKeyId,
+    organizationId: "",
+    organizationName: "",
+    operator: true,
+    projectName: undefined,
+    permissions: new Set(["admin"]),
+    keyLimits: {},
+    limitsKeyId: localKeyId,
+    organizationLimits: {},
+    allowedModels: undefined,
+  });
+}
+
+const localClient = { session: undefined, clientAddress: undefined, userAgent: undefined, requestId: "local" } as const;
 
 const never = new Cancellation();
 
-const idleInput: Omit<RouteInput<never>, "body" | "path" | "pathname" | "query"> = {
+const idleInput: Omit<RouteInput<never>, "body" | "path" | "pathname" | "query" | "scope"> = {
   bytes: Buffer.alloc(0),
   form: undefined,
-  scope: localOperator,
   session: undefined,
   origin: () => ({ secure: false, host: "", isReported: false }),
   headers: {},

@@ -3,6 +3,7 @@
  * installs the configured operator's key at every start.
  */
 import { AppError } from "../errors.ts";
+import { appendEntries, systemEntry } from "./audit/chain.ts";
 import type { ControlDatabase, Writer } from "./control-database.ts";
 import { insertKey } from "./keys.ts";
 import { insertOrganization } from "./organizations.ts";
@@ -38,8 +39,15 @@ export async function bootstrap(
   if (adminKey !== undefined) checkForm(adminKey);
   return control.change(async (transaction) => {
     const any = await transaction.selectFrom("organizations").select("id").limit(1).executeTakeFirst();
-    if (any === undefined) return createFirstObjects(transaction, adminKey);
-    if (adminKey !== undefined) await installAdminKey(transaction, adminKey);
+    if (any === undefined) {
+      const created = await createFirstObjects(transaction, adminKey);
+      await appendEntries(transaction, [systemEntry("createFirstKeys", { organization: created.organization })]);
+      return created;
+    }
+    if (adminKey === undefined) return undefined;
+    const installed = await installAdminKey(transaction, adminKey);
+    if (installed !== undefined)
+      await appendEntries(transaction, [systemEntry("installConfiguredKey", { key_id: installed })]);
     return undefined;
   });
 }
@@ -68,8 +76,11 @@ function checkForm(adminKey: string): void {
   }
 }
 
-/** The configuration takes precedence: its key works even if it was revoked, and previously configured keys do not. */
-async function installAdminKey(transaction: Writer, adminKey: string): Promise<void> {
+/**
+ * The configuration takes precedence: its key works even if it was revoked, and previously configured keys do not.
+ * @returns the key if it did not work before
+ */
+async function installAdminKey(transaction: Writer, adminKey: string): Promise<string | undefined> {
   const organizationId = await oldestActiveOrganization(transaction);
   const hash = hashSecret(adminKey);
   const now = nowSeconds();
@@ -82,16 +93,16 @@ async function installAdminKey(transaction: Writer, adminKey: string): Promise<v
     .execute();
   const same = await transaction
     .selectFrom("keys")
-    .select(["id", "configured"])
+    .select(["id", "configured", "revoked_at"])
     .where("secret_hash", "=", hash)
     .executeTakeFirst();
   if (same === undefined) {
-    await insertKey(
+    const { id } = await insertKey(
       transaction,
       { organizationId, name: "operator (from the configuration)", permissions: ["admin"], operator: true },
       { secret: adminKey, configured: true },
     );
-    return;
+    return id;
   }
   if (same.configured === 0) {
     throw new AppError(
@@ -107,6 +118,7 @@ async function installAdminKey(transaction: Writer, adminKey: string): Promise<v
     .set({ organization_id: organizationId, revoked_at: null, expires_at: null })
     .where("id", "=", same.id)
     .execute();
+  return same.revoked_at === null ? undefined : same.id;
 }
 
 /** The oldest organization that is not archived, to which the operator's key belongs. */

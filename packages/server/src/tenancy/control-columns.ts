@@ -114,6 +114,32 @@ export const columns: { readonly [Table in CopiedTable]: Readonly<Record<keyof C
     erased_at: optional.number,
     retry_at: optional.number,
   },
+  audit_events: {
+    sequence: number,
+    id: text,
+    time_ms: number,
+    actor_kind: text,
+    actor_id: optional.text,
+    actor_name: optional.text,
+    actor_organization_id: optional.text,
+    organization_id: optional.text,
+    address: optional.text,
+    user_agent: optional.text,
+    action: text,
+    object_kind: optional.text,
+    object_id: optional.text,
+    object_name: optional.text,
+    outcome: text,
+    code: optional.text,
+    count: number,
+    before_state: optional.text,
+    after_state: optional.text,
+    details: text,
+    previous_hash: text,
+    hash: text,
+  },
+  audit_head: { id: number, sequence: number, hash: text, pruned_sequence: number, pruned_hash: text },
+  audit_export: { id: number, sequence: number },
 };
 export const copiedTables = Object.keys(columns) as CopiedTable[];
 
@@ -129,4 +155,9 @@ export const keys: { readonly [Table in CopiedTable]: readonly (keyof ControlTab
   alert_groups: ["id"],
   alert_states: ["organization_id", "rule_group", "rule"],
   deletions: ["id"],
+  audit_events: ["sequence"],
+  audit_head: ["id"],
+  audit_export: ["id"],
 };
+/** One chain of the whole installation, of which no part can be verified. */
+export const auditTables: ReadonlySet<CopiedTable> = new Set(["audit_events", "audit_head", "audit_export"]);

@@ -2,11 +2,14 @@
  * The control database: organizations, projects, keys and token usage, in SQLite or in Postgres.
  * docs/adr/0005-tenancy-and-control-database.md
  */
+import { AsyncLocalStorage } from "node:async_hooks";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { Kysely, PostgresDialect, sql, type Transaction } from "kysely";
+import { Kysely, PostgresDialect, sql } from "kysely";
 import { Pool, TypeOverrides, type PoolConfig } from "pg";
 import { tryAdvisoryLock, type HeldLock } from "./advisory-lock.ts";
+import { withEntry } from "./audit/current-act.ts";
+import type { Reader, Writer } from "./database-access.ts";
 import { toDatabaseFailure, toStartFailure } from "./database-error.ts";
 import { migrate, type MigrationState, readMigrationState } from "./migrations.ts";
 import { busyTimeoutMs, NodeSqliteDialect } from "./node-sqlite.ts";
@@ -20,8 +23,7 @@ export interface ControlDatabaseOptions {
   readonly isMigrated?: boolean | undefined;
 }
 
-export type Reader = Kysely<ControlTables>;
-export type Writer = Transaction<ControlTables>;
+export type { Reader, Writer };
 
 /** An open control database. Its failures are AppErrors: `overloaded` while it is unreachable. */
 export interface ControlDatabase {
@@ -32,10 +34,12 @@ export interface ControlDatabase {
   /** Runs the function in one transaction. */
   write<T>(run: (transaction: Writer) => Promise<T>): Promise<T>;
   /**
-   * Like `write`, for changes by the admin API: one at a time over all servers, so that rules over several rows hold.
-   * Listeners are called afterwards.
+   * Like `write`, for changes by the admin API: one at a time over all servers, so that rules over several rows hold. Within a
+   * request that the audit log records, the transaction writes its entry. Listeners are called afterwards.
    */
   change<T>(run: (transaction: Writer) => Promise<T>): Promise<T>;
+  /** Like `write`, with the entry of the request in the audit log. */
+  writeAct<T>(run: (transaction: Writer) => Promise<T>): Promise<T>;
   /** Calls the listener after every `change` in this process, before `change` resolves. */
   onChange(listener: () => void): void;
   /**
@@ -127,25 +131,45 @@ interface OpenDatabase extends Pick<ControlDatabase, "kind"> {
   readonly database: Kysely<ControlTables>;
 }
 
+/** The transaction in which the state of an object is read before and after its change. */
+const within = new AsyncLocalStorage<{ readonly database: Reader; readonly transaction: Writer; isOpen: boolean }>();
+
 function controlDatabase({ database, kind, url }: OpenDatabase): ControlDatabase {
   const listeners: (() => void)[] = [];
   const write: ControlDatabase["write"] = (run) => wrapped(() => database.transaction().execute(run));
+  const recorded = async <T>(run: (transaction: Writer) => Promise<T>, takesLock: boolean): Promise<T> => {
+    const { markRecorded, result } = await write(async (transaction) => {
+      // SQLite serializes transactions itself.
+      if (takesLock && kind === "postgres") await sql`select pg_advisory_xact_lock(${changeLock})`.execute(transaction);
+      return await withEntry(transaction, run, async (read) => {
+        const reading = { database, transaction, isOpen: true };
+        try {
+          return await within.run(reading, read);
+        } finally {
+          reading.isOpen = false;
+        }
+      });
+    });
+    markRecorded();
+    return result;
+  };
   return {
     kind,
-    read: (run) => wrapped(() => run(database)),
+    read(run) {
+      const current = within.getStore();
+      const isWithin = current?.isOpen === true && current.database === database;
+      return wrapped(() => run(isWithin ? current.transaction : database));
+    },
     snapshot: (run) =>
       // A transaction of SQLite sees one state anyway.
       kind === "sqlite"
         ? write(run)
         : wrapped(() => database.transaction().setIsolationLevel("repeatable read").execute(run)),
     write,
+    writeAct: (run) => recorded(run, false),
     async change(run) {
       try {
-        return await write(async (transaction) => {
-          // SQLite serializes transactions itself.
-          if (kind === "postgres") await sql`select pg_advisory_xact_lock(${changeLock})`.execute(transaction);
-          return await run(transaction);
-        });
+        return await recorded(run, true);
       } finally {
         // Also after a failure: a commit whose response was lost has happened.
         for (const listener of listeners) listener();

@@ -1,11 +1,12 @@
 /**
- * Copies the rows of the control database: out of one state of the database, and into a database of either kind.
+ * Copies the rows of the control database: out of one state of the database, and into a database of either kind. The audit log is
+ * copied with a whole installation only.
  * docs/adr/0043-backup-and-move.md
  */
 import { Type, type TSchema } from "typebox";
 import { Value } from "typebox/value";
 import { AppError } from "../errors.ts";
-import { columns, copiedTables, keys, type CopiedTable } from "./control-columns.ts";
+import { auditTables, columns, copiedTables, keys, type CopiedTable } from "./control-columns.ts";
 import type { ControlDatabase, Reader, Writer } from "./control-database.ts";
 import { rejectNameConflict } from "./database-error.ts";
 
@@ -37,6 +38,7 @@ export function readControlRows(
     const rows: ControlRow[] = [];
     for (const table of copiedTables) {
       if (organizationId !== undefined && ofPeople.has(table)) continue;
+      if (organizationId !== undefined && auditTables.has(table)) continue;
       for (let offset = 0; ; offset += pageRows) {
         signal.throwIfAborted();
         const page = await readPage(database, { table, organizationId, offset });
@@ -101,6 +103,9 @@ export function writeAllControlRows(
   return control.change(async (transaction) => {
     const removed = ["sessions", "sign_in_codes", ...copiedTables.toReversed()] as const;
     if (replaces) for (const table of removed) await transaction.deleteFrom(table).execute();
+    // A new database has the head of an empty log. Copies of earlier versions have no log.
+    if (rows.some(({ table }) => table === "audit_head"))
+      for (const table of auditTables) await transaction.deleteFrom(table).execute();
     const any = await transaction.selectFrom("organizations").select("id").limit(1).executeTakeFirst();
     if (any !== undefined) throw new AppError("conflict", notEmpty);
     for (const table of copiedTables) await insertRows(transaction, table, valuesOf(rows, table));
@@ -132,7 +137,8 @@ export async function writeOrganizationRows(control: ControlDatabase, copied: re
       await transaction.deleteFrom(table).where("organization_id", "=", id).execute();
     const name = String(organization["name"]);
     await rejectNameConflict("organization", name, () => write(transaction, "organizations"));
-    for (const table of copiedTables) if (table !== "organizations") await write(transaction, table);
+    for (const table of copiedTables)
+      if (table !== "organizations" && !auditTables.has(table)) await write(transaction, table);
   });
 }
 

@@ -5,6 +5,7 @@
  */
 import { PostgresAdapter, sql, type Kysely } from "kysely";
 import { Migrator, type Migration } from "kysely/migration";
+import { createAuditTables } from "./audit/audit-tables.ts";
 import { findLaterMigrations } from "./later-migrations.ts";
 import { createPeople } from "./people-tables.ts";
 import { createBackgroundResponses, createResponses } from "./response-tables.ts";
@@ -22,6 +23,7 @@ const migrations: Record<string, Migration> = {
   "0009_responses": { up: createResponses },
   "0010_background_responses": { up: createBackgroundResponses },
   "0012_people": { up: createPeople },
+  "0014_audit": { up: createAuditTables },
 };
 
 export const knownMigrations: readonly string[] = Object.keys(migrations);

@@ -7,9 +7,9 @@ import type { LimitChanges } from "../api/admin.ts";
 import { AppError } from "../errors.ts";
 import type { Permission } from "../permissions.ts";
 import type { Limits } from "../tenant.ts";
-import type { Reader } from "./control-database.ts";
+import type { Reader } from "./database-access.ts";
 
-export type IdentifierKind = "org" | "proj" | "key" | "sess" | "agrp" | "del" | "pers" | "role" | "memb";
+export type IdentifierKind = "org" | "proj" | "key" | "sess" | "agrp" | "del" | "pers" | "role" | "memb" | "aud";
 
 /**
  * A new identifier such as `org_0193…`: 12 hex digits of UNIX milliseconds and 20 random ones. Identifiers sort by

@@ -5,6 +5,8 @@
  */
 import { randomBytes } from "node:crypto";
 import { inputLimit } from "../input-limits.ts";
+import { keyActor } from "./audit/actor.ts";
+import { describeAct } from "./audit/current-act.ts";
 import type { ControlDatabase, Writer } from "./control-database.ts";
 import { newIdentifier, nowSeconds } from "./row-values.ts";
 import { hashSecret } from "./secret.ts";
@@ -37,8 +39,9 @@ const codesPerKey = inputLimit({
 /** @returns the session's secret, for the cookie */
 export async function createSession(control: ControlDatabase, keys: SessionKeys): Promise<string> {
   const secret = randomBytes(32).toString("base64url");
+  const id = newIdentifier("sess");
   const now = nowSeconds();
-  await control.write(async (transaction) => {
+  await control.writeAct(async (transaction) => {
     await transaction
       .deleteFrom("sessions")
       .where((where) =>
@@ -49,7 +52,7 @@ export async function createSession(control: ControlDatabase, keys: SessionKeys)
     await transaction
       .insertInto("sessions")
       .values({
-        id: newIdentifier("sess"),
+        id,
         secret_hash: hashSecret(secret),
         key_id: keys.keyId,
         operator_key_id: keys.operatorKeyId ?? null,
@@ -58,6 +61,7 @@ export async function createSession(control: ControlDatabase, keys: SessionKeys)
         last_used_at: now,
       })
       .execute();
+    describeAct({ actor: await keyActor(transaction, keys.keyId), object: { kind: "session", id, name: null } });
   });
   return secret;
 }
@@ -90,7 +94,7 @@ export async function createSignInCode(control: ControlDatabase, keys: SessionKe
   const code = randomBytes(16).toString("base64url");
   const now = nowSeconds();
   const expiresAt = now + codeLifetimeSeconds;
-  await control.write(async (transaction) => {
+  await control.writeAct(async (transaction) => {
     await transaction.deleteFrom("sign_in_codes").where("expires_at", "<=", now).execute();
     const newest = transaction
       .selectFrom("sign_in_codes")

@@ -18,6 +18,7 @@ import { createSessionCookie } from "../http/session-cookie.ts";
 import type { Logger } from "../logger.ts";
 import { withIncluded } from "../permissions.ts";
 import type { CheckedKey, CheckedSession } from "../tenant.ts";
+import { describeAct } from "./audit/current-act.ts";
 import type { ControlDatabase } from "./control-database.ts";
 import type { KeyCheck } from "./key-check.ts";
 import { createSessionCheck } from "./session-check.ts";
@@ -124,6 +125,7 @@ export async function createSignIn({
 
   const signOut = route(deleteSessionOperation, async ({ session, headers, origin }) => {
     const ended = requireSession(session);
+    describeAct({ object: { kind: "session", id: ended.sessionId, name: null } });
     const { secure } = origin();
     await end(cookie.read(headers, secure) ?? "");
     return json(toSession(ended), 200, { "set-cookie": cookie.remove(secure) });

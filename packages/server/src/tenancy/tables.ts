@@ -225,6 +225,52 @@ interface ResponseEventTable {
   events: string;
 }
 
+/** An entry of the audit log, chained by its hash to the one before. Entries are never changed; pruning removes the oldest. */
+interface AuditEventTable {
+  /** 1, 2, 3 …, without gaps. */
+  sequence: number;
+  id: string;
+  /** UNIX milliseconds. */
+  time_ms: number;
+  actor_kind: string;
+  actor_id: string | null;
+  actor_name: string | null;
+  actor_organization_id: string | null;
+  /** The organization that it concerns. */
+  organization_id: string | null;
+  address: string | null;
+  user_agent: string | null;
+  action: string;
+  object_kind: string | null;
+  object_id: string | null;
+  object_name: string | null;
+  outcome: string;
+  code: string | null;
+  count: number;
+  /** JSON: the object as the API shows it. */
+  before_state: string | null;
+  after_state: string | null;
+  /** JSON. */
+  details: string;
+  previous_hash: string;
+  hash: string;
+}
+
+/** One row: the last entry of the audit log, and the last one that was pruned. */
+interface AuditHeadTable {
+  id: number;
+  sequence: number;
+  hash: string;
+  pruned_sequence: number;
+  pruned_hash: string;
+}
+
+/** One row: how far the audit log is exported as log records. */
+interface AuditExportTable {
+  id: number;
+  sequence: number;
+}
+
 /** One row, written to check that the database accepts writes. */
 interface WriteProbeTable {
   id: number;
@@ -248,5 +294,8 @@ export interface ControlTables {
   response_items: ResponseItemTable;
   background_responses: BackgroundResponseTable;
   response_events: ResponseEventTable;
+  audit_events: AuditEventTable;
+  audit_head: AuditHeadTable;
+  audit_export: AuditExportTable;
   write_probe: WriteProbeTable;
 }

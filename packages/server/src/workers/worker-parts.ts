@@ -80,6 +80,7 @@ function shareProcesses(channel: PrimaryChannel, order: StartOrder): ProcessShar
   const startMs = performance.now();
   const open = new Map(order.openCircuits.map(({ target, forMs }) => [circuitKey(target), forMs]));
   return {
+    number: order.number,
     store: shareStore(channel, order),
     circuits: {
       report: (target, change) => channel.notify("circuit", { target, change }),

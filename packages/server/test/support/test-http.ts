@@ -5,6 +5,7 @@ import type { Sessions } from "../../src/http/authenticate-session.ts";
 import { ConnectionLimits } from "../../src/http/connection-limits.ts";
 import { OpenRequests } from "../../src/http/open-requests.ts";
 import { FailedKeys } from "../../src/http/failed-keys.ts";
+import type { RequestAudit } from "../../src/http/request-audit.ts";
 import type { FinishedRequest } from "../../src/http/request-context.ts";
 import type { Route } from "../../src/http/route.ts";
 import { startHttpServer, type Http2Server, type HttpSettings } from "../../src/http/server.ts";
@@ -52,6 +53,7 @@ export async function startTestHttp({
   http2,
   connectionLimits = unlimitedConnections(),
   openRequests = new OpenRequests(1_000_000),
+  audit,
 }: {
   routes: readonly Route[];
   settings?: Partial<HttpSettings>;
@@ -61,6 +63,7 @@ export async function startTestHttp({
   http2?: Http2Server;
   connectionLimits?: ConnectionLimits;
   openRequests?: OpenRequests;
+  audit?: RequestAudit;
 }) {
   const logged: LogFields[] = [];
   const finished: FinishedRequest[] = [];
@@ -82,6 +85,7 @@ export async function startTestHttp({
     connectionLimits,
     openRequests,
     http2,
+    audit,
     observe: (exchange) => {
       finished.push(exchange);
       events.emit("finished");

@@ -27,7 +27,9 @@ export interface CallLog {
   readonly traceId: string;
   readonly spanId: string;
   readonly unixNano: bigint;
-  readonly level: "warning" | "error";
+  /** Eight bytes that are the same if the record is written again; absent: random ones. */
+  readonly recordId?: Uint8Array;
+  readonly level: "info" | "warning" | "error";
   readonly eventName: string;
   readonly body: string;
   readonly attributes: Attributes;

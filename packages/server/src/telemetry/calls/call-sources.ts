@@ -108,6 +108,7 @@ export class CallSpanSource implements SpanSource {
 
 /** OTLP's SeverityNumber and the usual text for it. */
 const severities = {
+  info: { number: 9, text: "INFO" },
   warning: { number: 13, text: "WARN" },
   error: { number: 17, text: "ERROR" },
 } as const;
@@ -143,7 +144,7 @@ export class CallLogSource implements LogSource {
   }
 
   writeRecordId(column: FixedColumn): void {
-    column.copy(randomFillSync(this.#recordId), 0);
+    column.copy(this.current.recordId ?? randomFillSync(this.#recordId), 0);
   }
 
   writeTraceId(column: StringColumn): void {
