@@ -215,4 +215,52 @@ onEachDatabase("the audit log", ({ open }) => {
       assert.deepEqual([status, body.error.param], [400, param]);
     }
   });
+
+  test("is bounded: a flood of refusals is counted, and texts of any kind are cut", async () => {
+    const control = await open();
+    const settings = { trusted_proxies: ["loopback"], max_header_bytes: 65_536 };
+    await using server = await startAuditServer(control, { settings });
+    const { acme, operator, events } = server;
+    const wrong = server.as("sk-wrong");
+    const from = (number: number) => ({ "x-forwarded-for": `2001:db8:${number.toString(16)}::1` });
+    for (let round = 0; round < 4; round += 1) {
+      const attempts = Array.from({ length: 100 }, (_, index) =>
+        wrong("GET", "/admin/v1/keys", undefined, from(100 * round + index)),
+      );
+      for (const { status } of await Promise.all(attempts)) assert.equal(status, 401);
+    }
+    // What others do is still recorded.
+    await acme.call("POST", "/admin/v1/organizations", { name: "evil" });
+    for (let index = 0; index < 300; index += 1) await acme.call("DELETE", `/admin/v1/alert_groups/agrp_${index}`);
+    await operator("PATCH", `/admin/v1/keys/${acme.key.id}`, { name: "renamed" });
+    const all = await events(operator);
+    const unknown = all.filter(({ code }) => code === "invalid_api_key");
+    assert.equal(unknown.length, 101);
+    assert.deepEqual([unknown.at(-1)!.count, unknown.at(-1)!.details], [300, { summary: true }]);
+    assert.equal(unknown[7]!.address, "2001:db8:7::1");
+    const missing = all.filter(({ code }) => code === "not_found");
+    assert.equal(missing.length, 100);
+    assert.equal(missing.at(-1)!.count, 201);
+    assert.ok(all.some(({ code }) => code === "permission_denied"));
+    assert.equal(all.filter(({ action }) => action === "updateKey").length, 1);
+
+    const before = all.length;
+    const long = encodeURIComponent(`${"\u0000\u0007👍".repeat(200)}x`);
+    await operator("DELETE", `/admin/v1/alert_groups/${long}`, undefined, { "user-agent": "u".repeat(20_000) });
+    await operator("PATCH", `/admin/v1/keys/${acme.key.id}`, { name: "n".repeat(128) });
+    const rules = Array.from({ length: 20 }, (_, index) => ({
+      alert: `Alert${index}`,
+      expr: "up == 0",
+      annotations: { description: "é".repeat(1000) },
+    }));
+    await acme.call("POST", "/admin/v1/alert_groups", { name: "large", rules });
+    const added = (await events(operator)).slice(before);
+    const [strange] = added.filter(({ action }) => action === "deleteAlertGroup");
+    assert.ok(strange!.target.id!.length <= 256 && strange!.user_agent!.length <= 256);
+    // oxlint-disable-next-line no-control-regex -- these are what must not be there
+    assert.doesNotMatch(strange!.target.id!, /[\u0000-\u001f]/);
+    const [large] = added.filter(({ action }) => action === "createAlertGroup");
+    assert.deepEqual(Object.keys(large!.after!), ["sha256", "bytes"]);
+    assert.equal((await server.verify()).valid, true);
+  });
 });
