@@ -1,4 +1,4 @@
-/** Connects `sounding org`, `project`, `key`, `people`, `member` and `role` to a server's admin API, or to this machine's control database. */
+/** Connects `sounding org`, `project`, `key`, `people`, `member`, `role` and `budget` to a server's admin API, or to this machine's control database. */
 import { CliError, UsageError } from "./cli-error.ts";
 import type { CommandIo, OptionValues, Options } from "./command.ts";
 import { findConnection, serverOptions } from "./connection.ts";
@@ -147,6 +147,31 @@ export class AdminApi {
     );
   }
 
+  /**
+   * The budget's ID by its ID, or by its name.
+   * @throws UsageError that lists the budgets if several organizations have one with the name
+   */
+  async budgetId(nameOrId: string, organization: string | undefined): Promise<string> {
+    if (isId(nameOrId)) return nameOrId;
+    const filters = {
+      name: nameOrId,
+      organization_id: organization === undefined ? undefined : await this.organizationId(organization),
+    };
+    const found = await this.list<AdminObject & { organization_id: string }>("/budgets", filters);
+    if (found.length === 1) return found[0]!.id;
+    if (found.length === 0) {
+      throw new CliError(
+        `the budget ${JSON.stringify(nameOrId)} does not exist; \`sounding budget list\` shows all budgets`,
+        exitCodes.notFound,
+      );
+    }
+    const names = await this.organizationNames();
+    const list = found.map(({ id, organization_id }) => `${id} (${names.get(organization_id) ?? organization_id})`);
+    throw new UsageError(
+      `${found.length} budgets are named ${JSON.stringify(nameOrId)}; use --organization or an ID: ${list.join(", ")}`,
+    );
+  }
+
   async #idOf(kind: string, nameOrId: string, path: string, filters: Record<string, string>): Promise<string> {
     if (isId(nameOrId)) return nameOrId;
     const [found] = await this.list<AdminObject>(path, { ...filters, name: nameOrId });
@@ -158,7 +183,7 @@ export class AdminApi {
 }
 
 function isId(text: string): boolean {
-  return /^(org|proj|key|pers|role|memb)_[0-9a-f]{32}$/.test(text);
+  return /^(org|proj|key|pers|role|memb|bgt)_[0-9a-f]{32}$/.test(text);
 }
 
 /** Runs the work with the admin API that the options select, and closes it afterwards. */

@@ -28,7 +28,7 @@ Profiles are in \`~/.config/sounding/profiles.json\` (\`XDG_CONFIG_HOME\` is res
 the profile \`default-2\`. A profile's keys are sent only to the profile's server:
 with another address, use another profile or give the key too. \`sounding whoami\` shows what a command would use.
 
-The administration commands \`org\`, \`project\` and \`key\` call the same server, with the profile's operator key. With \`--local\` or
+The administration commands \`org\`, \`project\`, \`key\` and \`budget\` call the same server, with the profile's operator key. With \`--local\` or
 \`--config\`, or if nothing names a server, they open this machine's control database instead.`;
 
 /** Renders the page. */

@@ -29,6 +29,7 @@ export const commands: readonly CommandEntry[] = [
   { name: "member", load: async () => (await import("./commands/member.ts")).memberCommand },
   { name: "role", load: async () => (await import("./commands/role.ts")).roleCommand },
   { name: "audit", load: async () => (await import("./commands/audit.ts")).auditCommand },
+  { name: "budget", load: async () => (await import("./commands/budget.ts")).budgetCommand },
   { name: "delete", load: async () => (await import("./commands/delete.ts")).deleteCommand },
   { name: "backup", load: async () => (await import("./commands/backup.ts")).backupCommand },
   { name: "restore", load: async () => (await import("./commands/restore.ts")).restoreCommand },

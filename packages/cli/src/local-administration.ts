@@ -39,6 +39,7 @@ export async function openLocalAdministration(
         acceptEmptyDatabase,
         limits: config.limits,
         user: currentUser(),
+        currency: config.telemetry.currency,
       });
       return await (await opened).request(method, path, body);
     },

@@ -35,6 +35,7 @@ import { queryRoutes } from "./query-routes.ts";
 import { openServerAudit } from "./server-audit.ts";
 import { serveResponses } from "./responses/serve-responses.ts";
 import type { App, AppOptions } from "./running-app.ts";
+import { openServerBudgets } from "./server-budgets.ts";
 import { openServerParts } from "./server-parts.ts";
 import { openServerStore, watchDisk } from "./server-store.ts";
 import { alertsOf, modelsOf } from "./config/settings-of-role.ts";
@@ -97,7 +98,17 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
     observer: metrics.sharedLimits,
   });
   if (sharedLimits !== undefined) closeAtEnd(sharedLimits);
-  const limiter = createLimiter({ defaults: config.limits, usage, shared: sharedLimits });
+  const alerts = closeAtEnd(
+    createAlerts({
+      settings: alertsOf(config),
+      groups: config.alertGroups,
+      control,
+      store,
+      url: address.publicUrl ?? address.url,
+      logger,
+      observer: metrics.alerts,
+    }),
+  );
   const createEngine = createEngineFactory({ logger, dataDirectory });
   const models = closeAtEnd(
     await serveModels({
@@ -109,6 +120,8 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
     }),
   );
   const { registry } = models;
+  const money = closeAtEnd(await openServerBudgets({ control, pricing, registry, isShared, config, logger, alerts }));
+  const limiter = createLimiter({ defaults: config.limits, usage, shared: sharedLimits, budgets: money.budgets });
   const settingsOf = createProjectSettings(control);
   const identity = { version, instanceId: randomUUID() };
   const audit = closeAtEnd(openServerAudit({ config, control, store, settingsOf, identity, logger, metrics, sharing }));
@@ -155,17 +168,6 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
       settings: () => ({ speech, transcription }),
     }),
   );
-  const alerts = closeAtEnd(
-    createAlerts({
-      settings: alertsOf(config),
-      groups: config.alertGroups,
-      control,
-      store,
-      url: address.publicUrl ?? address.url,
-      logger,
-      observer: metrics.alerts,
-    }),
-  );
   const deletions = closeAtEnd(
     createDeletions({ control, store, settings: config.telemetry, runsJob, isShared, logger }),
   );
@@ -195,7 +197,7 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
     ...chatApiRoutes(chatParts),
     ...responses.routes,
     ...audio.routes,
-    ...moderationRoutes({ moderatorFor: (scope, name) => guardrails.moderatorFor(scope, name), limiter }),
+    ...moderationRoutes({ moderatorFor: (scope, name) => guardrails.moderatorFor(scope, name), limiter, costs }),
     ...embeddingRoutes({
       resolveModel: (scope, modelId) => registry.embeddings(modelId, scope.key),
       limiter,
@@ -220,6 +222,7 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
     ...sampleRoutes(store),
     ...webConsole.routes,
     ...tenancyRoutes(control, (subject) => limiter.usageOf(subject)),
+    ...money.routes,
     ...alertGroupRoutes(control),
     ...deletions.routes,
     ...auditRoutes(control),
@@ -280,6 +283,7 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
       await models.reload(modelsOf(next));
       engines = next.engines;
       limiter.setDefaults(next.limits);
+      money.reload(next);
       guardrails.reload(next.guardrails);
       ({ speech, transcription } = next);
       await alerts.reload(alertsOf(next), next.alertGroups);

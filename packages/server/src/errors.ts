@@ -171,7 +171,7 @@ export const errorTable = {
     type: "rate_limit_error",
     code: "insufficient_quota",
     retryable: false,
-    when: "The monthly token budget is used up.",
+    when: "The monthly token budget is used up, or the call does not fit into a budget in money; the message names it and says when it starts again.",
   },
   headers_too_large: {
     status: 431,

@@ -19,6 +19,7 @@ import { AlertEvaluation, type EvaluationCounts } from "./alert-evaluation.ts";
 import { GroupCompiler, planKey, type AlertPlan } from "./alert-plan.ts";
 import { systemClock, type Clock } from "./clock.ts";
 import { AlertDelivery } from "./delivery/alert-delivery.ts";
+import { fingerprintOf, type Alert } from "./rule-state.ts";
 import { reportOf } from "./report-group.ts";
 import { readStates } from "./restore-states.ts";
 
@@ -49,9 +50,18 @@ export interface AlertParts {
   readonly clock?: Clock | undefined;
 }
 
+/** An alert of the server itself, which happens once and is not resolved. */
+export interface Announcement {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
 export interface Alerts {
   /** The rules that the scope may see, with their states. */
   ruleGroups(scope: Scope): Promise<readonly RuleGroupReport[]>;
+  /** Sends an alert that no rule evaluates, once, to the receivers of the organization. Never rejects. */
+  announce(organizationId: string, announcement: Announcement): Promise<void>;
   reload(settings: AlertSettings, groups: readonly ConfiguredGroup[]): Promise<void>;
   close(): Promise<void>;
 }
@@ -62,6 +72,8 @@ async function whenReady(store: AlertParts["store"], signal: AbortSignal): Promi
   await store.whenReady(AbortSignal.any([signal, AbortSignal.timeout(longestStartMs)])).catch(() => {});
 }
 
+/** A quarter of the time after which Alertmanager takes an announcement for resolved. */
+const announcedForMs = 300_000;
 const longestStartMs = 60_000;
 /** Organizations and rules may change on another server. */
 const refreshMs = 15_000;
@@ -179,6 +191,36 @@ export function createAlerts(parts: AlertParts): Alerts {
       if (running !== undefined) return planned.map((each) => reportOf(each, running.statesOf(each)));
       const states = await readStates(await loadAlertStates(control, scope.organizationId), logger);
       return planned.map((each) => reportOf(each, states.get(planKey(each.organization.id, each.key)) ?? new Map()));
+    },
+    async announce(organizationId, { annotations, labels, value }) {
+      try {
+        const organizations = await listActiveOrganizations(control);
+        const organization = organizations.find(({ id }) => id === organizationId);
+        if (organization === undefined) return;
+        const nowMs = clock.now();
+        const alert: Alert = {
+          labels,
+          annotations,
+          state: "firing",
+          value,
+          activeAtMs: nowMs,
+          firedAtMs: nowMs,
+          resolvedAtMs: undefined,
+          keepFiringSinceMs: undefined,
+          sent: {},
+        };
+        const origin = {
+          organization,
+          groupKey: "budgets",
+          intervalMs: announcedForMs,
+          query: "",
+          nowMs,
+          onSent: () => {},
+        };
+        delivery.offer(new Map([[fingerprintOf(labels), alert]]), origin);
+      } catch (error) {
+        logger.error({ error, ...labels }, "an alert could not be sent");
+      }
     },
     async reload(nextSettings, nextGroups) {
       settings = nextSettings;

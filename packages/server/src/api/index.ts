@@ -1,6 +1,7 @@
 /** Lists all operations of the API. */
 import { adminOperations } from "./admin-operations.ts";
 import { alertGroupOperations } from "./alert-groups.ts";
+import { budgetOperations } from "./budgets.ts";
 import { deletionOperations } from "./deletions.ts";
 import { auditOperations } from "./audit.ts";
 import { modelAdminOperations } from "./admin-models.ts";
@@ -97,6 +98,7 @@ export const operations: readonly Operation[] = [
   ...peopleOperations,
   ...personalKeyOperations,
   ...alertGroupOperations,
+  ...budgetOperations,
   ...deletionOperations,
   ...auditOperations,
   ...modelAdminOperations,

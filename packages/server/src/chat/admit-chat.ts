@@ -11,8 +11,9 @@ import type { RouteInput } from "../http/route.ts";
 import type { Admission } from "../limits/admission.ts";
 import type { Limiter } from "../limits/limiter.ts";
 import type { CallCosts } from "../pricing/call-costs.ts";
+import { noTokens } from "../pricing/token-usage.ts";
 import type { Scope } from "../tenant.ts";
-import { refusedChat, type CallRecord } from "./call-record.ts";
+import { callerIn, refusedChat, type CallRecord } from "./call-record.ts";
 import type { PreparedChat } from "./prepare.ts";
 
 export interface ChatParts<Model extends ChatModel = ChatModel> {
@@ -67,8 +68,17 @@ export function admitChat<Model extends ChatModel>(
     const guard = parts.guardFor(input.scope, request.model);
     guard?.checkParameters(request);
     const promptTokens = estimateTokens(input.bytes.length);
-    const longestAnswer = (request.max_completion_tokens ?? request.max_tokens ?? 0) * (request.n ?? 1);
-    const admitting = parts.limiter.admit(input.scope, { estimatedTokens: promptTokens + longestAnswer });
+    const longest = request.max_completion_tokens ?? request.max_tokens ?? undefined;
+    const count = request.n ?? 1;
+    const admitting = parts.limiter.admit(input.scope, {
+      estimatedTokens: promptTokens + (longest ?? 0) * count,
+      call: () => {
+        const usage = { tokens: { ...noTokens, inputTokens: promptTokens, outputTokens: (longest ?? 0) * count } };
+        const unlimitedAnswers = longest === undefined ? count : 0;
+        const { endUser, metadata } = callerIn(input);
+        return { model: request.model, endUser, tags: metadata, usage, unlimitedAnswers };
+      },
+    });
     const prepared = { request, changes, model, guard, promptTokens };
     if (!(admitting instanceof Promise)) return { ...prepared, admission: admitting };
     return admitting.then((admission) => ({ ...prepared, admission }), refuse);

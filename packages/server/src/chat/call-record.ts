@@ -70,6 +70,15 @@ function tagsOf(metadata: JsonObject): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(metadata).filter(isTag).slice(0, mostTags)) as Record<string, string>;
 }
 
+/** For whom a call is made, and what the application says of it. */
+export function callerIn(input: Pick<ChatCallInput, "body" | CallerFields>): {
+  readonly endUser: string | undefined;
+  readonly metadata: unknown;
+} {
+  const { metadata } = input.body as JsonObject;
+  return { endUser: callerOf(input, namedIn(input.body)).endUser, metadata };
+}
+
 /** `user` and `safety_identifier` are OpenAI's; a session is what applications put into `metadata`. */
 function namedIn(request: ChatRequest): NamedCaller {
   const { metadata, safety_identifier: safetyIdentifier, user } = request as JsonObject;
@@ -155,7 +164,7 @@ export class CallRecord implements ChunkObserver {
     const { admission, guard, input, parts } = this.#context;
     const { request } = this;
     const { usage, isEstimated, cost } = this.#usage.end(error);
-    admission.settle({ tokens: this.#usage.tokensToSettle(error) });
+    admission.settle({ tokens: this.#usage.tokensToSettle(error), cost });
     input.note({
       model: request.model,
       stream: request.stream === true,

@@ -71,6 +71,13 @@ export const limits = Type.Object(
     key: ceilings("For each key without its own limit of this kind."),
     organization: ceilings("For each organization without its own limit of this kind."),
     shared,
+    budget_output_tokens: Type.Integer({
+      minimum: 1,
+      maximum: 10_000_000,
+      default: 4_096,
+      description:
+        "Output tokens for which budgets reserve money if a call does not limit its output, such as by `max_tokens`. A call that generates more can exceed a budget by the difference.",
+    }),
   },
   {
     default: {},

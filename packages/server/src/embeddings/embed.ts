@@ -71,7 +71,7 @@ export function createEmbed(parts: EmbeddingParts): Embed {
       const facts = { model: modelId, tokens: used, format: body.encoding_format, cost: toldCost };
       const text = await writeEmbeddings(vectors, facts);
       finish({ inputs: inputs.length, tokens, cost, refused: false });
-      admission.settle({ tokens: used });
+      admission.settle({ tokens: used, cost });
       return {
         kind: "text",
         text,
@@ -79,7 +79,7 @@ export function createEmbed(parts: EmbeddingParts): Embed {
         headers: { ...admission.headers(), ...costHeaders(toldCost) },
       };
     } catch (thrown) {
-      admission.settle({ tokens: 0 });
+      admission.settle({ tokens: 0, cost });
       finish({ inputs: inputs.length, tokens, cost, refused: false }, toAppError(thrown));
       throw thrown;
     } finally {
@@ -97,9 +97,16 @@ export function createEmbed(parts: EmbeddingParts): Embed {
 }
 
 /** Prepares the request, resolves its model, then applies the limits. */
-async function admit({ body, scope }: EmbedInput, parts: EmbeddingParts) {
+async function admit(input: EmbedInput, parts: EmbeddingParts) {
+  const { body, scope } = input;
   const { estimatedTokens, ...prepared } = prepareEmbeddings(body);
   const model = parts.resolveModel(scope, body.model);
-  const admission = await parts.limiter.admit(scope, { estimatedTokens });
+  const admission = await parts.limiter.admit(scope, {
+    estimatedTokens,
+    call: () => {
+      const { endUser } = callerOf(input, { endUser: body.user ?? undefined });
+      return { model: body.model, endUser, usage: { tokens: { ...noTokens, inputTokens: estimatedTokens } } };
+    },
+  });
   return { prepared, estimatedTokens, model, admission };
 }

@@ -1,5 +1,6 @@
 /** An admitted call: what it reserves of its key's and its organization's limits until it is settled. */
 import type { CheckedKey, Limits } from "../tenant.ts";
+import type { BudgetHold } from "./budgets/budget-hold.ts";
 import type { MonthlyUsage } from "./monthly-usage.ts";
 import { rateLimitHeaders } from "./rate-limit-headers.ts";
 import type { LimitedSubject, Subject } from "./subject.ts";
@@ -88,6 +89,8 @@ export class Reservation implements LimitedSubject {
   }
 }
 
+const billionths = 1e9;
+
 interface Call {
   readonly key: CheckedKey;
   readonly usage: MonthlyUsage;
@@ -101,12 +104,20 @@ export class Admission {
   readonly #call: Call;
   readonly #key: Reservation;
   readonly #organization: Reservation;
+  /** Undefined: no budget counts the call. */
+  #hold: BudgetHold | undefined;
   #settled = false;
 
   constructor(call: Call, key: Reservation, organization: Reservation) {
     this.#call = call;
     this.#key = key;
     this.#organization = organization;
+  }
+
+  /** Adds what the call reserves of budgets. Ends with the admission. */
+  hold(hold: BudgetHold | undefined): void {
+    if (this.#settled) hold?.settle(0);
+    else this.#hold = hold;
   }
 
   /** Charges compute seconds as soon as they are known, even after the call has ended. */
@@ -119,8 +130,12 @@ export class Admission {
   /**
    * Ends the call: replaces the reservation by the actual usage and frees its concurrency. Idempotent.
    * @param use.tokens prompt and completion tokens together; absent: none
+   * @param use.cost what the call cost, in the currency's unit; absent: nothing, or not known
    */
-  settle({ tokens = 0 }: { readonly tokens?: number } = {}): void {
+  settle({
+    cost,
+    tokens = 0,
+  }: { readonly tokens?: number; readonly cost?: { readonly total: number } | undefined } = {}): void {
     if (this.#settled) return;
     this.#settled = true;
     const nowMs = this.#call.now();
@@ -128,6 +143,7 @@ export class Admission {
     this.#organization.release(tokens, nowMs, this.#call.shared);
     const { limitsKeyId, organizationId } = this.#call.key;
     this.#call.usage.record({ keyId: limitsKeyId, organizationId }, tokens, nowMs);
+    this.#hold?.settle(cost === undefined ? 0 : Math.round(cost.total * billionths));
   }
 
   /** Ends the call as if it had never been admitted. Does nothing once it is settled. */
@@ -137,10 +153,12 @@ export class Admission {
     const nowMs = this.#call.now();
     this.#key.cancel(nowMs, this.#call.shared);
     this.#organization.cancel(nowMs, this.#call.shared);
+    this.#hold?.settle(0);
   }
 
-  /** The current `x-ratelimit-…` headers, of the limit with the least left; none for what has no limit. */
+  /** The current `x-ratelimit-…` headers, of the limit with the least left, and those of budgets; none for what has no limit. */
   headers(): Record<string, string> {
-    return rateLimitHeaders([this.#key, this.#organization], this.#call.now());
+    const headers = rateLimitHeaders([this.#key, this.#organization], this.#call.now());
+    return this.#hold === undefined ? headers : { ...headers, ...this.#hold.headers() };
   }
 }

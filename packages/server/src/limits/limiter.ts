@@ -1,6 +1,6 @@
 /**
  * Admits or refuses calls by the limits of the key and of its organization: requests, tokens and compute seconds per
- * minute, concurrent calls, tokens per month. Decisions are synchronous, in memory and without timers, unless limits are
+ * minute, concurrent calls, tokens per month, and money. Decisions are synchronous, in memory and without timers, unless limits are
  * shared. Inference, telemetry queries and telemetry ingest are counted separately.
  * docs/adr/0006-limits.md
  * docs/adr/0041-shared-limits.md
@@ -8,6 +8,9 @@
  */
 import type { Limits, Scope } from "../tenant.ts";
 import { Admission, Reservation } from "./admission.ts";
+import type { BudgetedCall } from "./budgets/budget.ts";
+import type { BudgetHold } from "./budgets/budget-hold.ts";
+import type { Budgets } from "./budgets/budgets.ts";
 import type { MonthlyUsage } from "./monthly-usage.ts";
 import { checkLimits } from "./check-limits.ts";
 import type { SharedLimits } from "./shared/shared-limits.ts";
@@ -21,6 +24,12 @@ export interface DefaultLimits {
   readonly organization: Limits;
 }
 
+export interface InferenceNeed {
+  readonly estimatedTokens: number;
+  /** What budgets have to know; absent: the call costs nothing. */
+  readonly call?: (() => BudgetedCall) | undefined;
+}
+
 export interface Limiter {
   /**
    * Admits one call and reserves its estimated tokens. Every admission must be settled.
@@ -28,7 +37,12 @@ export interface Limiter {
    * @param need.estimatedTokens prompt and longest completion, as estimated before the call
    * @throws AppError rate_limited (with the time to wait) or quota_exceeded; overloaded if shared limits are unreachable
    */
-  admit(scope: Scope, need: { readonly estimatedTokens: number }): Admission | Promise<Admission>;
+  admit(scope: Scope, need: InferenceNeed): Admission | Promise<Admission>;
+  /**
+   * The same for budgets alone, of a call whose model is known only after its admission.
+   * @throws AppError quota_exceeded, rate_limited or overloaded; the admission goes on
+   */
+  reserve(scope: Scope, admission: Admission, call: () => BudgetedCall): Admission | Promise<Admission>;
   /**
    * Admits one request that queries or exports telemetry. Its usage is charged while it runs; it must be settled.
    * @throws AppError rate_limited (with the time to wait); overloaded if shared limits are unreachable
@@ -49,10 +63,12 @@ export interface LimiterOptions {
   readonly maxSubjects?: number;
   /** Absent: the process counts alone. */
   readonly shared?: SharedLimits | undefined;
+  /** Absent: there are none. */
+  readonly budgets?: Budgets | undefined;
 }
 
 export function createLimiter(options: LimiterOptions): Limiter {
-  const { usage, now = Date.now, maxSubjects = 100_000, shared } = options;
+  const { budgets, usage, now = Date.now, maxSubjects = 100_000, shared } = options;
   let defaults = options.defaults;
   const caches = Object.fromEntries(
     trafficClasses.map((trafficClass) => [
@@ -92,6 +108,30 @@ export function createLimiter(options: LimiterOptions): Limiter {
     return open(false, nowMs);
   };
 
+  const reserve = (scope: Scope, admission: Admission, call: () => BudgetedCall): Admission | Promise<Admission> => {
+    if (budgets?.appliesTo(scope.organizationId) !== true) return admission;
+    const hold = budgets.reserve(scope, call());
+    const withHold = (each: BudgetHold | undefined): Admission => {
+      admission.hold(each);
+      return admission;
+    };
+    return hold instanceof Promise ? hold.then(withHold) : withHold(hold);
+  };
+
+  /** A call that budgets refuse was never admitted. */
+  const reserveFirst: typeof reserve = (scope, admission, call) => {
+    const cancel = (error: unknown): never => {
+      admission.cancel();
+      throw error;
+    };
+    try {
+      const reserved = reserve(scope, admission, call);
+      return reserved instanceof Promise ? reserved.catch(cancel) : reserved;
+    } catch (error) {
+      return cancel(error);
+    }
+  };
+
   const refresh = async (sharing: SharedLimits, { kind, id, limits }: UsageSubject): Promise<void> => {
     const nowMs = now();
     await Promise.all(
@@ -104,7 +144,14 @@ export function createLimiter(options: LimiterOptions): Limiter {
   };
 
   return {
-    admit: (scope, { estimatedTokens }) => admit(scope, "inference", estimatedTokens),
+    admit(scope, { call, estimatedTokens }) {
+      const admitting = admit(scope, "inference", estimatedTokens);
+      if (call === undefined) return admitting;
+      return admitting instanceof Promise
+        ? admitting.then((admission) => reserveFirst(scope, admission, call))
+        : reserveFirst(scope, admitting, call);
+    },
+    reserve,
     admitTelemetry: (scope, trafficClass) => admit(scope, trafficClass, 0),
     async usageOf({ kind, id, limits }) {
       if (shared !== undefined) await refresh(shared, { kind, id, limits });

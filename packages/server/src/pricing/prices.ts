@@ -53,6 +53,9 @@ export interface PricesOptions {
   settingsOf(engine: string): VendorSettings | undefined;
 }
 
+/** Types of engines that run on this machine. */
+const ownTypes: ReadonlySet<string> = new Set(["llama_cpp", "sherpa_onnx", "flite", "espeak", "pocketsphinx"]);
+
 /** Vendors publish in US dollars. */
 const publishedCurrency = "USD";
 
@@ -112,6 +115,12 @@ export class Prices {
   /** Of a call that this server served. */
   ofCall(call: PricedModel, unixMs: number): FoundPrice | undefined {
     return found(this.sourceOf(call), unixMs);
+  }
+
+  /** Whether the engine runs on this machine, where calls have no vendor who charges for them. */
+  isOwn(engine: string): boolean {
+    const settings = this.#settingsOf(engine);
+    return settings !== undefined && ownTypes.has(settings.type);
   }
 
   /** Of a call that an application reports. */

@@ -6,6 +6,7 @@
 import { capabilities, type Capability } from "../api/models.ts";
 import { AppError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
+import { callTargets, type CallTargets } from "./call-targets.ts";
 import type { CircuitExchange } from "./circuit-exchange.ts";
 import { Discovery } from "./discovery.ts";
 import { engineStatuses, type EngineStatus } from "./engine-status.ts";
@@ -49,6 +50,8 @@ export interface Registry {
   transcription(id: string, access: ModelAccess): RoutedTranscription;
   /** The same for a model that embeds texts. */
   embeddings(id: string, access: ModelAccess): RoutedEmbeddings;
+  /** What calls of a model may go to, with its fallbacks. Empty for an unknown model. */
+  targetsOf(id: string): CallTargets;
   /** The model of an alias, else the ID itself, whether or not the model exists. */
   rootOf(id: string): string;
   speakers(access: ModelAccess): readonly SpeechModelEntry[];
@@ -122,6 +125,11 @@ class ModelRegistry implements Registry {
 
   rootOf(id: string): string {
     return this.#current.rootOf(id);
+  }
+
+  targetsOf(id: string): CallTargets {
+    const root = this.rootOf(id);
+    return callTargets(id, root, this.#current.find(root));
   }
 
   speech(id: string, access: ModelAccess): RoutedSpeech {

@@ -76,9 +76,9 @@ export class CallRecord implements AudioObserver {
     const { speech, inputTokens, admission, input, costs } = this.#context;
     // A call without audio costs nothing.
     const hasAudio = this.#firstAudioMs !== undefined;
-    admission.settle({ tokens: hasAudio ? inputTokens : 0 });
     const used = { characters: speech.input.length, outputSeconds: this.#audioSeconds };
     if (hasAudio) this.#cost = costs.of(lastModel(this.attempts, speech.model), used);
+    admission.settle({ tokens: hasAudio ? inputTokens : 0, cost: this.#cost });
     const stream = speech.delivery !== "whole";
     const { model, voice, format } = speech;
     const characters = speech.input.length;

@@ -3,11 +3,12 @@ import type { SpeechRequest } from "../api/speech-request.ts";
 import type { SpeechWithBoundaries, WordBoundary } from "../api/speech.ts";
 import { type AppError, requestTimedOut, toAppError } from "../errors.ts";
 import { estimateTokens } from "../estimate-tokens.ts";
-import type { CallerFields } from "../http/caller.ts";
+import { callerOf, type CallerFields } from "../http/caller.ts";
 import type { RouteInput } from "../http/route.ts";
 import type { Limiter } from "../limits/limiter.ts";
 import type { SpeechCall } from "../engines/engine.ts";
 import { costHeaders, type CallCost, type CallCosts } from "../pricing/call-costs.ts";
+import type { CallUsage } from "../pricing/token-usage.ts";
 import type { RoutedSpeech } from "../routing/route-speech.ts";
 import type { Scope } from "../tenant.ts";
 import { reportEnd } from "../streams/report-end.ts";
@@ -95,12 +96,22 @@ async function admit(input: SpeechInput, parts: SpeechParts) {
     const speech = prepareSpeech(input.body, { maxInputCharacters: parts.maxInputCharacters() });
     const model = parts.resolveModel(input.scope, speech.model);
     const inputTokens = estimateTokens(speech.input.length);
-    const admission = await parts.limiter.admit(input.scope, { estimatedTokens: inputTokens });
+    const admission = await parts.limiter.admit(input.scope, {
+      estimatedTokens: inputTokens,
+      call: () => ({ model: speech.model, endUser: callerOf(input).endUser, usage: mostUsed(speech) }),
+    });
     return { speech, model, inputTokens, admission };
   } catch (thrown) {
     parts.observe(refusedSpeech(input, start, toAppError(thrown)));
     throw thrown;
   }
+}
+
+/** No voice speaks slower, but for its speed. */
+const slowestCharactersPerSecond = 8;
+
+function mostUsed({ input, speed }: PreparedSpeech): CallUsage {
+  return { characters: input.length, outputSeconds: 1 + input.length / slowestCharactersPerSecond / speed };
 }
 
 function toCall(

@@ -15,9 +15,11 @@ import { Scope } from "../tenant.ts";
 import { localKeyId } from "./audit/actor.ts";
 import { auditRoutes } from "./audit/audit-routes.ts";
 import { AuditTrail } from "./audit/audit-trail.ts";
+import { budgetRoutes } from "./budget-routes.ts";
 import { openControlDatabase, type ControlDatabaseOptions } from "./control-database.ts";
 import { requireKnownInstallation } from "./installation.ts";
 import { requireNotMoved } from "./move-record.ts";
+import { recordedBudgets } from "./recorded-budgets.ts";
 import { recordedUsage } from "./recorded-usage.ts";
 import { tenancyRoutes } from "./routes.ts";
 
@@ -38,6 +40,8 @@ export interface AdministrationOptions extends ControlDatabaseOptions {
   readonly limits?: DefaultLimits | undefined;
   /** Who administers, for the audit log. */
   readonly user?: string | undefined;
+  /** The setting `telemetry.currency`. */
+  readonly currency?: string | undefined;
 }
 
 /** @throws AppError as `openControlDatabase`, `requireKnownInstallation` and `requireNotMoved` */
@@ -55,7 +59,11 @@ export async function openAdministration(options: AdministrationOptions): Promis
     throw error;
   }
   const router = new Router<readonly Route[]>();
-  const all = [...tenancyRoutes(control, recordedUsage(control, options.limits)), ...auditRoutes(control)];
+  const all = [
+    ...tenancyRoutes(control, recordedUsage(control, options.limits)),
+    ...budgetRoutes({ control, currency: options.currency, useOf: recordedBudgets(control) }),
+    ...auditRoutes(control),
+  ];
   for (const [path, routes] of Map.groupBy(all, ({ operation }) => operation.path)) router.add(path, routes);
   const audit = new AuditTrail({ control, logger: silentLogger });
   audit.useRoutes(all);

@@ -18,6 +18,7 @@ export type CopiedTable = Exclude<
   | "response_items"
   | "background_responses"
   | "response_events"
+  | "budget_leases"
   | "write_probe"
 >;
 
@@ -87,6 +88,23 @@ export const columns: { readonly [Table in CopiedTable]: Readonly<Record<keyof C
     allowed_models: optional.text,
   },
   token_usage: { month: text, organization_id: text, key_id: text, tokens: number },
+  budgets: {
+    id: text,
+    organization_id: text,
+    name: text,
+    definition: text,
+    created_at: number,
+    updated_at: number,
+  },
+  budget_usage: {
+    budget_id: text,
+    period: text,
+    value: text,
+    organization_id: text,
+    used: number,
+    notified: number,
+    ends_at: optional.number,
+  },
   alert_groups: {
     id: text,
     organization_id: text,
@@ -152,6 +170,8 @@ export const keys: { readonly [Table in CopiedTable]: readonly (keyof ControlTab
   memberships: ["id"],
   keys: ["id"],
   token_usage: ["month", "organization_id", "key_id"],
+  budgets: ["id"],
+  budget_usage: ["budget_id", "period", "value"],
   alert_groups: ["id"],
   alert_states: ["organization_id", "rule_group", "rule"],
   deletions: ["id"],

@@ -101,7 +101,7 @@ export function writeAllControlRows(
   { replaces = false } = {},
 ): Promise<void> {
   return control.change(async (transaction) => {
-    const removed = ["sessions", "sign_in_codes", ...copiedTables.toReversed()] as const;
+    const removed = ["sessions", "sign_in_codes", "budget_leases", ...copiedTables.toReversed()] as const;
     if (replaces) for (const table of removed) await transaction.deleteFrom(table).execute();
     // A new database has the head of an empty log. Copies of earlier versions have no log.
     if (rows.some(({ table }) => table === "audit_head"))

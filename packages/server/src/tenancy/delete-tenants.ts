@@ -86,6 +86,8 @@ export async function removeOrganization(control: ControlDatabase, organizationI
       "alert_states",
       "alert_groups",
       "token_usage",
+      "budget_usage",
+      "budgets",
       "responses",
       "memberships",
       "roles",

@@ -6,6 +6,7 @@
 import { PostgresAdapter, sql, type Kysely } from "kysely";
 import { Migrator, type Migration } from "kysely/migration";
 import { createAuditTables } from "./audit/audit-tables.ts";
+import { createBudgets } from "./budget-tables.ts";
 import { findLaterMigrations } from "./later-migrations.ts";
 import { createPeople } from "./people-tables.ts";
 import { createBackgroundResponses, createResponses } from "./response-tables.ts";
@@ -24,6 +25,7 @@ const migrations: Record<string, Migration> = {
   "0010_background_responses": { up: createBackgroundResponses },
   "0012_people": { up: createPeople },
   "0014_audit": { up: createAuditTables },
+  "0011_budgets": { up: createBudgets },
 };
 
 export const knownMigrations: readonly string[] = Object.keys(migrations);

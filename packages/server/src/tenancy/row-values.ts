@@ -9,7 +9,18 @@ import type { Permission } from "../permissions.ts";
 import type { Limits } from "../tenant.ts";
 import type { Reader } from "./database-access.ts";
 
-export type IdentifierKind = "org" | "proj" | "key" | "sess" | "agrp" | "del" | "pers" | "role" | "memb" | "aud";
+export type IdentifierKind =
+  | "org"
+  | "proj"
+  | "key"
+  | "sess"
+  | "agrp"
+  | "del"
+  | "pers"
+  | "role"
+  | "memb"
+  | "aud"
+  | "bgt";
 
 /**
  * A new identifier such as `org_0193…`: 12 hex digits of UNIX milliseconds and 20 random ones. Identifiers sort by
@@ -74,7 +85,7 @@ export async function requireActiveOrganization(database: Reader, id: string): P
 }
 
 interface OwnedRows {
-  readonly table: "keys" | "projects" | "alert_groups" | "roles" | "memberships";
+  readonly table: "keys" | "projects" | "alert_groups" | "roles" | "memberships" | "budgets";
   /** The column of rows that do not count because they are not in use any more. */
   readonly endedAt?: "revoked_at" | "archived_at";
   readonly organizationId: string;

@@ -100,8 +100,8 @@ export class CallRecord {
     const { input, observe } = this.#context;
     const { audioSeconds, text, confidence } = summary;
     const tokens = estimateTokens(text.length) + Math.ceil(audioSeconds * tokensPerSecond);
-    this.admission?.settle({ tokens });
     const cost = this.#costOf(audioSeconds);
+    this.admission?.settle({ tokens, cost });
     const nowMs = performance.now();
     const engineMs = this.#engineStartMs === undefined ? undefined : nowMs - this.#engineStartMs;
     const realTimeFactor = engineMs === undefined || audioSeconds === 0 ? undefined : engineMs / 1_000 / audioSeconds;

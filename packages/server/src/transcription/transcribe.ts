@@ -20,6 +20,7 @@ import type { Scope } from "../tenant.ts";
 import type { FinishedTranscription } from "../finished-call.ts";
 import { CallRecord, type TranscriptionCost } from "./call-record.ts";
 import { toAnswer, type Answer } from "./answer.ts";
+import { budgetedCall } from "./budgeted-call.ts";
 import { FormRequest } from "./form-request.ts";
 import { LateFields } from "./late-fields.ts";
 import type { PreparedTranscription } from "./prepare.ts";
@@ -128,6 +129,7 @@ async function admit(input: TranscriptionInput, parts: TranscriptionParts, recor
     }
     const fieldCount = form.fields.length;
     const model = parts.resolveModel(scope, prepared.model);
+    await parts.limiter.reserve(scope, admission, () => budgetedCall(prepared, input, parts.maxAudioSeconds()));
     return { request, prepared, fieldCount, file: form.file, model, admission };
   } catch (thrown) {
     if (!signal.aborted) record.admission?.cancel();

@@ -1,0 +1,42 @@
+/** What a call may cost at most, before it is made: for budgets. */
+import { costOf, type ModelPrice } from "./model-price.ts";
+import type { PricedModel, Prices } from "./prices.ts";
+import type { CallUsage } from "./token-usage.ts";
+
+/**
+ * Whole billionths of the currency's unit, of the most expensive model; undefined if one has no price.
+ * @param models that may answer
+ * @param usage what it may use at most
+ */
+export function mostCost(
+  prices: Pick<Prices, "isOwn" | "ofCall">,
+  models: readonly PricedModel[],
+  usage: CallUsage,
+): number | undefined {
+  const nowMs = Date.now();
+  let most: number | undefined;
+  for (const model of models) {
+    const found = prices.ofCall(model, nowMs);
+    const cost = found === undefined ? undefined : costOf(withHighestRates(found.price), usage);
+    if (cost === undefined && !prices.isOwn(model.engine)) return undefined;
+    most = Math.max(most ?? 0, cost === undefined ? 0 : cost.input + cost.output);
+  }
+  return most;
+}
+
+const highest = new WeakMap<ModelPrice, ModelPrice>();
+
+/** As if the whole prompt was written to a cache, and the whole answer was reasoning, where that costs more. */
+function withHighestRates(price: ModelPrice): ModelPrice {
+  let found = highest.get(price);
+  if (found === undefined) {
+    const tokens = price.tokens.map((tier) => ({
+      ...tier,
+      input: Math.max(tier.input, tier.cacheWrite),
+      output: Math.max(tier.output, tier.reasoning),
+    }));
+    found = { ...price, tokens };
+    highest.set(price, found);
+  }
+  return found;
+}

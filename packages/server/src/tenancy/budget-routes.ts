@@ -1,0 +1,98 @@
+/** Routes of the admin API for budgets, under the rules of authority.ts. */
+import {
+  createBudgetOperation,
+  deleteBudgetOperation,
+  getBudgetOperation,
+  listBudgetsOperation,
+  updateBudgetOperation,
+  type Budget,
+} from "../api/budgets.ts";
+import { route, type Route, type RouteResponse } from "../http/route.ts";
+import type { BudgetUse } from "../limits/budgets/budgets.ts";
+import { Budget as CountedBudget, type BudgetDefinition } from "../limits/budgets/budget.ts";
+import type { Scope } from "../tenant.ts";
+import { namedOrganization, requireReach } from "./authority.ts";
+import {
+  budgetNotFound,
+  createBudget,
+  deleteBudget,
+  getBudget,
+  listBudgets,
+  toBudgetObject,
+  updateBudget,
+  type StoredBudget,
+} from "./budgets.ts";
+import type { ControlDatabase } from "./control-database.ts";
+import { pageRequest } from "./list-query.ts";
+
+export interface BudgetRouteParts {
+  readonly control: ControlDatabase;
+  /** Of the server's prices; undefined: not known. */
+  readonly currency: string | undefined;
+  useOf(budget: BudgetDefinition): Promise<BudgetUse>;
+}
+
+const billionths = 1e9;
+
+export function budgetRoutes({ control, currency, useOf }: BudgetRouteParts): readonly Route[] {
+  const reachable = async (scope: Scope, path: Readonly<Record<string, string>>): Promise<StoredBudget> => {
+    const id = path["budget_id"] ?? "";
+    const budget = await getBudget(control, id);
+    requireReach(scope, budget.organizationId, budgetNotFound(id));
+    return budget;
+  };
+  const shown = async (budget: StoredBudget, withValues = false): Promise<Budget> =>
+    toObject(budget, await useOf(budget), withValues);
+  return [
+    route(listBudgetsOperation, async ({ query, scope }) => {
+      const named = await namedOrganization(control, scope, query.get("organization_id") ?? undefined);
+      const organizationId = named ?? (scope.key.operator ? undefined : scope.organizationId);
+      const filter = { ...pageRequest(query), organizationId, name: query.get("name") ?? undefined };
+      const { data, ...page } = await listBudgets(control, filter);
+      const budgets: Budget[] = [];
+      // One after the other: each reads the database that all organizations share.
+      for (const budget of data) budgets.push(await shown(budget));
+      return json({ ...page, data: budgets });
+    }),
+    route(createBudgetOperation, async ({ body, scope }) => {
+      const { organization_id, ...created } = body;
+      const organizationId = (await namedOrganization(control, scope, organization_id)) ?? scope.organizationId;
+      return json(
+        await shown(await createBudget(control, organizationId, { created, currency, operator: scope.key.operator })),
+        201,
+      );
+    }),
+    route(getBudgetOperation, async ({ path, scope }) => json(await shown(await reachable(scope, path), true))),
+    route(updateBudgetOperation, async ({ body, path, scope }) => {
+      const { id, operator } = await reachable(scope, path);
+      if (operator) scope.requireOperator("change a budget that an operator created");
+      return json(await shown(await updateBudget(control, id, body)));
+    }),
+    route(deleteBudgetOperation, async ({ path, scope }) => {
+      const budget = await shown(await reachable(scope, path));
+      if (budget.operator) scope.requireOperator("delete a budget that an operator created");
+      await deleteBudget(control, budget.id);
+      return json(budget);
+    }),
+  ];
+}
+
+function toObject(stored: StoredBudget, { endMs, startMs, sum, values }: BudgetUse, withValues: boolean): Budget {
+  const { isForEach } = new CountedBudget(stored);
+  const use = ({ reserved, used }: BudgetUse["sum"], hasRemaining: boolean) => ({
+    used: used / billionths,
+    reserved: reserved / billionths,
+    remaining: hasRemaining ? Math.max(0, stored.amount - used - reserved) / billionths : null,
+  });
+  return {
+    ...toBudgetObject(stored),
+    period_starts_at: startMs === undefined ? null : Math.floor(startMs / 1000),
+    resets_at: endMs === Infinity ? null : Math.ceil(endMs / 1000),
+    ...use(sum, !isForEach),
+    ...(withValues && isForEach ? { values: values.map((each) => ({ value: each.value, ...use(each, true) })) } : {}),
+  };
+}
+
+function json(value: unknown, status = 200): RouteResponse {
+  return { kind: "json", value, status };
+}
