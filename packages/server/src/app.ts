@@ -4,7 +4,6 @@ import { resolve } from "node:path";
 import { alertGroupRoutes } from "./alerts/alert-group-routes.ts";
 import { createAlerts } from "./alerts/alerts.ts";
 import { operations } from "./api/index.ts";
-import type { Capability } from "./api/models.ts";
 import { toOpenApi } from "./api/openapi.ts";
 import { priceRoutes } from "./catalog/price-routes.ts";
 import { catalogRoutes } from "./catalog/routes.ts";
@@ -31,24 +30,23 @@ import { serveModels } from "./routing/model-folder.ts";
 import { openPricing } from "./pricing/pricing.ts";
 import { createMetricPresets } from "./query/metrics/presets/metric-presets.ts";
 import { createTracePresets } from "./query/traces/trace-presets.ts";
+import { ingestRoutes } from "./ingest-routes.ts";
 import { queryRoutes } from "./query-routes.ts";
 import { openServerAudit } from "./server-audit.ts";
 import { serveResponses } from "./responses/serve-responses.ts";
 import type { App, AppOptions } from "./running-app.ts";
 import { openServerBudgets } from "./server-budgets.ts";
+import { overviewOf } from "./server-overview.ts";
 import { openServerParts } from "./server-parts.ts";
 import { openServerStore, watchDisk } from "./server-store.ts";
 import { alertsOf, modelsOf } from "./config/settings-of-role.ts";
 import { takes } from "./server-role.ts";
 import { createMetrics } from "./status/metrics.ts";
 import { statusRoutes } from "./status/routes.ts";
-import { lokiPushRoutes } from "./telemetry/loki-push/routes.ts";
 import { createGrpcServer } from "./telemetry/otlp/grpc-server.ts";
-import { sampleRoutes } from "./telemetry/samples/routes.ts";
 import { embeddingRoutes } from "./embeddings/routes.ts";
 import { moderationRoutes } from "./moderations/routes.ts";
 import { createOtlp } from "./telemetry/otlp/otlp.ts";
-import { remoteWriteRoutes } from "./telemetry/remote-write/routes.ts";
 import { createCallTelemetry, noCallTelemetry } from "./telemetry/calls/call-telemetry.ts";
 import { providerName } from "./telemetry/calls/provider-name.ts";
 import { auditRoutes } from "./tenancy/audit/audit-routes.ts";
@@ -216,10 +214,7 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
       currency: pricing.prices.currency,
       alerts,
     }),
-    ...otlp.routes,
-    ...lokiPushRoutes(otlp.ingest, otlp.limits),
-    ...remoteWriteRoutes(otlp.ingest, otlp.limits),
-    ...sampleRoutes(store),
+    ...ingestRoutes(otlp, store),
     ...webConsole.routes,
     ...tenancyRoutes(control, (subject) => limiter.usageOf(subject)),
     ...money.routes,
@@ -289,16 +284,7 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
       await alerts.reload(alertsOf(next), next.alertGroups);
       logger.setLevel(next.server.log_level);
     },
-    overview: async () => {
-      const list = (capability: Capability) => registry.list({ allowedModels: undefined }, capability);
-      const models = {
-        chat: list("chat"),
-        speech: list("speech"),
-        transcription: list("transcription"),
-        embeddings: list("embeddings"),
-      };
-      return { models, telemetry: store.state() };
-    },
+    overview: async () => overviewOf(registry, store),
     prepareConsole: () => webConsole.prepare(),
     whenTelemetryReady: (signal) => store.whenReady(signal),
     lookForModels: () => models.lookAgain(),

@@ -3,6 +3,8 @@
  * are 0 or 1. `limits`, `settings`, `permissions`, `allowed_models`, `definition`, `state`, `selection` and `rows` are JSON in text columns, which both
  * databases store alike; no query reads inside them.
  */
+import type { AuditEventTable, AuditExportTable, AuditHeadTable } from "./audit/audit-rows.ts";
+import type { BudgetLeaseTable, BudgetTable, BudgetUsageTable } from "./budget-rows.ts";
 
 interface OrganizationTable {
   id: string;
@@ -223,94 +225,6 @@ interface ResponseEventTable {
   created_at: number;
   /** A line for each: its type, a space, its JSON. */
   events: string;
-}
-
-/** An entry of the audit log, chained by its hash to the one before. Entries are never changed; pruning removes the oldest. */
-interface AuditEventTable {
-  /** 1, 2, 3 …, without gaps. */
-  sequence: number;
-  id: string;
-  /** UNIX milliseconds. */
-  time_ms: number;
-  actor_kind: string;
-  actor_id: string | null;
-  actor_name: string | null;
-  actor_organization_id: string | null;
-  /** The organization that it concerns. */
-  organization_id: string | null;
-  address: string | null;
-  user_agent: string | null;
-  action: string;
-  object_kind: string | null;
-  object_id: string | null;
-  object_name: string | null;
-  outcome: string;
-  code: string | null;
-  count: number;
-  /** JSON: the object as the API shows it. */
-  before_state: string | null;
-  after_state: string | null;
-  /** JSON. */
-  details: string;
-  previous_hash: string;
-  hash: string;
-}
-
-/** One row: the last entry of the audit log, and the last one that was pruned. */
-interface AuditHeadTable {
-  id: number;
-  sequence: number;
-  hash: string;
-  pruned_sequence: number;
-  pruned_hash: string;
-}
-
-/** One row: how far the audit log is exported as log records. */
-interface AuditExportTable {
-  id: number;
-  sequence: number;
-}
-
-/** A limit in money. */
-interface BudgetTable {
-  id: string;
-  organization_id: string;
-  /** Unique in the organization. */
-  name: string;
-  /** JSON: the other members of the budget. */
-  definition: string;
-  created_at: number;
-  updated_at: number;
-}
-
-/** What one value has used of a budget in one period, in billionths of the currency's unit. */
-interface BudgetUsageTable {
-  budget_id: string;
-  /** `month 2026-11-01`, `total`. */
-  period: string;
-  /** `""` where all values have one budget. */
-  value: string;
-  organization_id: string;
-  used: number;
-  /** The highest threshold that was reported, in percent. */
-  notified: number;
-  /** Of the period; null: it does not end. */
-  ends_at: number | null;
-}
-
-/** What a process has of a budget for itself, in billionths of the currency's unit. */
-interface BudgetLeaseTable {
-  budget_id: string;
-  period: string;
-  value: string;
-  holder: string;
-  /** Of the last request of the process that was applied. */
-  sequence: number;
-  /** By calls that are running. */
-  reserved: number;
-  held: number;
-  /** UNIX milliseconds. */
-  expires_at: number;
 }
 
 /** One row, written to check that the database accepts writes. */
