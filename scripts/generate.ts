@@ -130,12 +130,9 @@ const files: Generated[] = [
         KeyWithSecret: KeyWithSecret.json,
         LimitChanges: LimitChanges.json,
         Usage: Usage.json,
+        RoutedModel: RoutedModelObject.json,
+        EngineStatus: EngineObject.json,
       }),
-    format: true,
-  },
-  {
-    path: "packages/console/src/api/model-types.ts",
-    render: () => renderClientTypes({ RoutedModel: RoutedModelObject.json, EngineStatus: EngineObject.json }),
     format: true,
   },
   {

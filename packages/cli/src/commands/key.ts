@@ -1,5 +1,5 @@
 /** `sounding key`: the API keys of an organization. */
-import { connectionOptions, organizationOption, withAdminApi } from "../administration.ts";
+import { connectionOptions, organizationOption, withAdminApi, type AdminObject } from "../administration.ts";
 import {
   allowModelOption,
   changesOf,
@@ -12,13 +12,54 @@ import {
   withoutUndefined,
 } from "../admin-options.ts";
 import { showTime, writeObject } from "../admin-output.ts";
-import { command, type CommandIo } from "../command.ts";
+import { command, type CommandIo, type Options } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { readUsage, writeUsage } from "../limit-usage.ts";
 import { writeJson, writeLine } from "../output.ts";
+import { writeTable } from "../terminal/table.ts";
 import { timeOptions, type TimeOptions } from "../terminal/times.ts";
-import { listCommand } from "./key-list.ts";
-import { expiresOption, keyArgument, projectOption, whichOptions, type Key } from "./key-options.ts";
+
+interface Key extends AdminObject {
+  readonly organization_id: string;
+  readonly redacted_secret: string;
+  readonly permissions: readonly string[];
+  readonly role: string | null;
+  readonly person_id: string | null;
+  readonly operator: boolean;
+  readonly created_at: number;
+  readonly expires_at: number | null;
+  readonly revoked_at: number | null;
+  readonly last_used_at: number | null;
+}
+
+const keyArgument = {
+  name: "key",
+  description: "Name or ID of the key, as listed by `sounding key list`.",
+  required: true,
+};
+const expiresOption = {
+  type: "string",
+  value: "WHEN",
+  description: "When the key expires: 90d, 12h, 30m, a date such as 2027-01-31, or never.",
+} as const;
+const projectOption = {
+  project: {
+    type: "string",
+    short: "p",
+    value: "NAME",
+    description: "Name or ID of the project to bind the key to.",
+  },
+} as const satisfies Options;
+
+/** The organization is needed only if keys of several organizations have the same name. */
+const whichOptions = {
+  organization: {
+    ...organizationOption.organization,
+    description: "Name or ID of the key's organization, if several organizations have a key with this name.",
+  },
+  ...timeOptions,
+  ...connectionOptions,
+} as const satisfies Options;
 
 async function writeKey(
   io: CommandIo,
@@ -97,6 +138,66 @@ const createCommand = command({
     return exitCodes.ok;
   },
 });
+
+const listCommand = command({
+  name: "list",
+  summary: "List API keys, without their secrets",
+  options: {
+    revoked: { type: "boolean", description: "Include revoked keys." },
+    ...projectOption,
+    ...organizationOption,
+    ...timeOptions,
+    ...connectionOptions,
+  },
+  async run({ values, json, io }) {
+    const { all, organizations, roles } = await withAdminApi(values, io, async (api) => ({
+      all: await api.list<Key>("/keys", {
+        organization_id: values.organization,
+        project_id: values.project === undefined ? undefined : await api.projectId(values.project, values.organization),
+        include_revoked: values.revoked,
+      }),
+      organizations: json ? undefined : await api.organizationNames(),
+      roles: json
+        ? undefined
+        : new Map((await api.list<AdminObject>("/roles", {})).map(({ id, name }) => [id, name] as const)),
+    }));
+    if (json) {
+      await writeJson(io.stdout, all);
+    } else {
+      const rows = all.map((each) => [
+        each.name,
+        organizations?.get(each.organization_id) ?? each.organization_id,
+        each.redacted_secret,
+        rightsOf(each, roles),
+        showTime(each.last_used_at, values),
+        showTime(each.expires_at, values),
+        ...(values.revoked === true ? [showTime(each.revoked_at, values)] : []),
+        each.id,
+      ]);
+      const columns = [
+        "name",
+        "organization",
+        { title: "key", whole: true, optional: 1 },
+        "permissions",
+        { title: "last used", whole: true, optional: 3 },
+        { title: "expires", whole: true, optional: 2 },
+        ...(values.revoked === true ? [{ title: "revoked", whole: true }] : []),
+        { title: "id", whole: true, optional: 4 },
+      ];
+      await writeTable(io, columns, rows);
+    }
+    return exitCodes.ok;
+  },
+});
+
+/** The permissions or the role of a key, and whose it is. */
+function rightsOf(
+  { operator, permissions, person_id: person, role }: Key,
+  roles?: ReadonlyMap<string, string>,
+): string {
+  const rights = role === null ? permissions.join(", ") : `role ${roles?.get(role) ?? role}`;
+  return `${rights}${operator ? " (operator)" : ""}${person === null ? "" : " (personal)"}`;
+}
 
 const showCommand = command({
   name: "show",

@@ -1,6 +1,6 @@
 /** The models of the list: what the key may call, and for an operator where the calls go. */
 import type { Model } from "@sounding/client";
-import type { EngineStatus, RoutedModel } from "../../api/model-types.ts";
+import type { EngineStatus, RoutedModel } from "../../api/admin-types.ts";
 import { ApiError, requestJson } from "../../api/request.ts";
 import { may, session } from "../../state/session.ts";
 

@@ -1,5 +1,5 @@
 /** Whether a model or a target answers, as a badge with the reason. */
-import type { RoutedModel } from "../../api/model-types.ts";
+import type { RoutedModel } from "../../api/admin-types.ts";
 import { Icon } from "../../design/icons.tsx";
 import type { ModelRow } from "./model-rows.ts";
 

@@ -1,5 +1,5 @@
 /** The targets of a model: where its calls go, and how each target did recently. */
-import type { RoutedModel } from "../../api/model-types.ts";
+import type { RoutedModel } from "../../api/admin-types.ts";
 import { formatAge, formatCount, formatDuration, formatShare } from "../../design/format.ts";
 import { CircuitBadge } from "./model-state.tsx";
 
