@@ -32,6 +32,7 @@ import {
 import { SpeechRequest } from "../packages/server/src/api/speech-request.ts";
 import { SpeechWithBoundaries, VoiceList, WordBoundary } from "../packages/server/src/api/speech.ts";
 import { Deletion } from "../packages/server/src/api/deletions.ts";
+import { Membership, Person, Role } from "../packages/server/src/api/people.ts";
 import { Usage } from "../packages/server/src/api/usage.ts";
 import { toOpenApi } from "../packages/server/src/api/openapi.ts";
 import { configPagesFolder, renderConfigPages } from "../packages/server/src/config/config-document.ts";
@@ -43,8 +44,8 @@ import { renderInstrumentations } from "./render-instrumentations.ts";
 import { renderLimitsDocument } from "./render-limits.ts";
 import { renderMetricsDocument } from "./render-metrics.ts";
 import { renderNotice } from "./render-notice.ts";
-import { renderStringScanner } from "./render-string-scanner.ts";
 import { renderPermissionsDocument } from "./render-permissions.ts";
+import { renderStringScanner } from "./render-string-scanner.ts";
 
 const repository = fileURLToPath(new URL("..", import.meta.url));
 const { version } = JSON.parse(readFileSync(join(repository, "packages/server/package.json"), "utf8")) as {
@@ -126,13 +127,21 @@ const files: Generated[] = [
       renderClientTypes({
         Organization: Organization.json,
         Project: Project.json,
-        Key: Key.json,
-        KeyWithSecret: KeyWithSecret.json,
         LimitChanges: LimitChanges.json,
         Usage: Usage.json,
         RoutedModel: RoutedModelObject.json,
         EngineStatus: EngineObject.json,
       }),
+    format: true,
+  },
+  {
+    path: "packages/console/src/api/key-types.ts",
+    render: () => renderClientTypes({ Key: Key.json, KeyWithSecret: KeyWithSecret.json }),
+    format: true,
+  },
+  {
+    path: "packages/console/src/api/people-types.ts",
+    render: () => renderClientTypes({ Person: Person.json, Membership: Membership.json, Role: Role.json }),
     format: true,
   },
   {

@@ -6,69 +6,19 @@ import {
   limitOptions,
   modelChangeOptions,
   readAllowedModels,
-  readDuration,
   readExpiry,
   readLimits,
   withoutUndefined,
 } from "../admin-options.ts";
 import { showTime, writeObject } from "../admin-output.ts";
-import { command, type CommandIo, type Options } from "../command.ts";
+import { command } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
+import { expiresOption, keyArgument, projectOption, rightsOf, whichOptions, writeKey, type Key } from "../keys/key.ts";
+import { rotateCommand } from "../keys/rotate-key.ts";
 import { readUsage, writeUsage } from "../limit-usage.ts";
 import { writeJson, writeLine } from "../output.ts";
 import { writeTable } from "../terminal/table.ts";
-import { timeOptions, type TimeOptions } from "../terminal/times.ts";
-
-interface Key extends AdminObject {
-  readonly organization_id: string;
-  readonly redacted_secret: string;
-  readonly permissions: readonly string[];
-  readonly role: string | null;
-  readonly person_id: string | null;
-  readonly operator: boolean;
-  readonly created_at: number;
-  readonly expires_at: number | null;
-  readonly revoked_at: number | null;
-  readonly last_used_at: number | null;
-}
-
-const keyArgument = {
-  name: "key",
-  description: "Name or ID of the key, as listed by `sounding key list`.",
-  required: true,
-};
-const expiresOption = {
-  type: "string",
-  value: "WHEN",
-  description: "When the key expires: 90d, 12h, 30m, a date such as 2027-01-31, or never.",
-} as const;
-const projectOption = {
-  project: {
-    type: "string",
-    short: "p",
-    value: "NAME",
-    description: "Name or ID of the project to bind the key to.",
-  },
-} as const satisfies Options;
-
-/** The organization is needed only if keys of several organizations have the same name. */
-const whichOptions = {
-  organization: {
-    ...organizationOption.organization,
-    description: "Name or ID of the key's organization, if several organizations have a key with this name.",
-  },
-  ...timeOptions,
-  ...connectionOptions,
-} as const satisfies Options;
-
-async function writeKey(
-  io: CommandIo,
-  { json, values }: { json: boolean; values: TimeOptions },
-  key: Key,
-): Promise<number> {
-  await (json ? writeJson(io.stdout, key) : writeObject(io.stdout, key, values));
-  return exitCodes.ok;
-}
+import { timeOptions } from "../terminal/times.ts";
 
 const createCommand = command({
   name: "create",
@@ -190,15 +140,6 @@ const listCommand = command({
   },
 });
 
-/** The permissions or the role of a key, and whose it is. */
-function rightsOf(
-  { operator, permissions, person_id: person, role }: Key,
-  roles?: ReadonlyMap<string, string>,
-): string {
-  const rights = role === null ? permissions.join(", ") : `role ${roles?.get(role) ?? role}`;
-  return `${rights}${operator ? " (operator)" : ""}${person === null ? "" : " (personal)"}`;
-}
-
 const showCommand = command({
   name: "show",
   summary: "Show an API key, without its secret, and its limits with their current usage",
@@ -254,52 +195,6 @@ const revokeCommand = command({
       api.call<Key>("POST", `/keys/${await api.keyId(positionals[0]!, values.organization)}/revoke`),
     );
     return await writeKey(io, { json, values }, revoked);
-  },
-});
-
-const rotateCommand = command({
-  name: "rotate",
-  summary: "Replace an API key by a new one with the same rights; its secret is shown only once",
-  description: `Creates a key with the same name, organization, project, permissions, limits and expiry, and revokes the old one, at once or
-after --grace. Prints only the new secret to standard output and everything else to standard error, unless --json is set.
-A monthly token limit of the key counts from zero again; that of the organization does not.`,
-  arguments: [keyArgument],
-  options: {
-    grace: {
-      type: "string",
-      value: "DURATION",
-      description: "How long the old key stays valid: 30m, 1h, 7d. Default: it is revoked immediately.",
-    },
-    expires: expiresOption,
-    ...whichOptions,
-  },
-  examples: [
-    ["sounding key rotate ci -o acme", "Replace the key named ci."],
-    ["sounding key rotate ci -o acme --grace 1h", "Keep the old key valid for one hour."],
-  ],
-  async run({ values, positionals, json, io }) {
-    const body = withoutUndefined({
-      grace_seconds: values.grace === undefined ? undefined : readDuration("grace", values.grace),
-      expires_at: values.expires === undefined ? undefined : readExpiry(values.expires, Date.now()),
-    });
-    const rotated = await withAdminApi(values, io, async (api) =>
-      api.call<Key & { secret: string; replaced: Key }>(
-        "POST",
-        `/keys/${await api.keyId(positionals[0]!, values.organization)}/rotate`,
-        body,
-      ),
-    );
-    if (json) {
-      await writeJson(io.stdout, rotated);
-      return exitCodes.ok;
-    }
-    const { secret, replaced, ...key } = rotated;
-    await writeObject(io.stderr, key, values);
-    const end = replaced.revoked_at === null ? `is valid until ${showTime(replaced.expires_at, values)}` : "is revoked";
-    await writeLine(io.stderr, `\nThe old key, ${replaced.redacted_secret} (${replaced.id}), ${end}.`);
-    await writeLine(io.stderr, "The new API key, shown only once:");
-    await writeLine(io.stdout, secret);
-    return exitCodes.ok;
   },
 });
 

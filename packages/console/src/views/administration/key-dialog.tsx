@@ -1,6 +1,6 @@
 /** Creates an API key, or changes its name, expiry and limits. */
 import { useSignal } from "@preact/signals";
-import type { Key, KeyWithSecret } from "../../api/admin-types.ts";
+import type { Key, KeyWithSecret } from "../../api/key-types.ts";
 import { requestJson } from "../../api/request.ts";
 import { session, type Permission } from "../../state/session.ts";
 import type { Names } from "./admin-lists.ts";

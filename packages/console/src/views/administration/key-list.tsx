@@ -1,6 +1,6 @@
 /** The list of API keys. */
 import { useSignal } from "@preact/signals";
-import type { Key, KeyWithSecret } from "../../api/admin-types.ts";
+import type { Key, KeyWithSecret } from "../../api/key-types.ts";
 import { href, navigate, parameter, setParameters } from "../../state/address.ts";
 import { session } from "../../state/session.ts";
 import { useNames, usePagedList, type Names } from "./admin-lists.ts";

@@ -1,6 +1,6 @@
 /** One API key: what it may do, its limits with their usage, and how to edit, rotate or revoke it. */
 import { useSignal } from "@preact/signals";
-import type { Key, KeyWithSecret } from "../../api/admin-types.ts";
+import type { Key, KeyWithSecret } from "../../api/key-types.ts";
 import { request } from "../../api/request.ts";
 import { formatTime } from "../../design/format.ts";
 import { href, navigate } from "../../state/address.ts";

@@ -1,5 +1,5 @@
 /** Whether a key works, and for how long. */
-import type { Key } from "../../api/admin-types.ts";
+import type { Key } from "../../api/key-types.ts";
 import { formatAge, formatTime } from "../../design/format.ts";
 
 const soonSeconds = 7 * 86_400;

@@ -1,6 +1,6 @@
 /** Replaces a key by one with a new secret, at once or after a while. */
 import { useSignal } from "@preact/signals";
-import type { Key, KeyWithSecret } from "../../api/admin-types.ts";
+import type { Key, KeyWithSecret } from "../../api/key-types.ts";
 import { requestJson } from "../../api/request.ts";
 import { Field, FormDialog } from "./form-dialog.tsx";
 

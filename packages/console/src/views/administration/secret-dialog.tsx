@@ -1,6 +1,6 @@
 /** Shows the secret of a new key, once: closing without having copied it takes a second decision. */
 import { useSignal } from "@preact/signals";
-import type { KeyWithSecret } from "../../api/admin-types.ts";
+import type { KeyWithSecret } from "../../api/key-types.ts";
 import { CopyButton } from "../../design/copy-button.tsx";
 import { Dialog } from "../../design/dialog.tsx";
 import { Notice } from "../../design/states.tsx";
