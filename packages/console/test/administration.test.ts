@@ -53,7 +53,7 @@ describe("the view Administration", { skip: needs("chromium") }, () => {
     const asked: string[] = [];
     page.on("request", (request) => void asked.push(request.url()));
     await console.open(`administration/keys/${operator.id}`);
-    await page.getByText('Administration needs the permission "admin"').waitFor();
+    await page.getByText('Administration needs the permission "configuration_read"').waitFor();
     assert.equal(await page.getByRole("link", { name: "Administration" }).count(), 0);
     assert.deepEqual(
       asked.filter((url) => url.includes("/admin/")),
@@ -182,6 +182,63 @@ describe("the view Administration", { skip: needs("chromium") }, () => {
     assert.equal(await page.getByRole("link", { name: "globex" }).count(), 0);
     await page.getByRole("checkbox", { name: "Archived too" }).check();
     await page.getByRole("link", { name: "globex" }).waitFor();
+    assert.deepEqual(console.problems, []);
+  });
+
+  test("adds a person, changes the role, and disables the person after the address was typed", async () => {
+    await using console = await openAs(acmeAdmin);
+    const { page } = console;
+    await console.open("administration/people");
+    await page.getByText("No people yet").waitFor();
+    await page.getByRole("button", { name: "Add a person" }).click();
+    await page.getByLabel("Mail address").fill("ada@example.com");
+    await page.getByRole("dialog").getByLabel("Role").selectOption("viewer");
+    await submit(page, "Add");
+    await page.getByRole("heading", { level: 1, name: "ada" }).waitFor();
+    const role = page.getByRole("combobox", { name: "Role" });
+    assert.equal(await role.inputValue(), "viewer");
+    await role.selectOption("member");
+    await page.getByRole("button", { name: "Give a role" }).click();
+    await page.getByRole("dialog").getByLabel("Project").selectOption("support-bot");
+    await page.getByRole("dialog").getByLabel("Role").selectOption("admin");
+    await submit(page, "Give");
+    await page.getByRole("cell", { name: "support-bot" }).waitFor();
+    await assertAccessible(page);
+    await page.getByRole("button", { name: "Disable" }).click();
+    await page.getByLabel("Type ada@example.com").fill("ada@example.com");
+    await submit(page, "Disable");
+    await page.getByRole("button", { name: "Enable" }).waitFor();
+    await page.getByRole("link", { name: "All people" }).click();
+    await page.getByText("No people yet").waitFor();
+    await page.getByLabel("Disabled too").check();
+    await page.getByRole("row", { name: /ada@example\.com .*member.*admin in support-bot/ }).waitFor();
+    assert.deepEqual(console.problems, []);
+  });
+
+  test("lets a viewer look at everything, and offers no change", async () => {
+    const viewer = await administer<Created>(server, "keys", {
+      organization_id: acme.id,
+      name: "viewer",
+      role: "viewer",
+    });
+    await using console = await openAs(viewer);
+    const { page } = console;
+    for (const kind of ["organizations", "projects", "people", "keys", "deletions"]) {
+      await console.open(`administration/${kind}?dialog=create`);
+      await page.getByText("To change it, you need the permission admin").waitFor();
+      assert.equal(await page.getByRole("dialog").count(), 0);
+      assert.equal(await page.locator("main .button.primary").count(), 0, kind);
+    }
+    await console.open(`administration/projects/${project.id}?dialog=archive`);
+    await page.getByRole("heading", { level: 1, name: "support-bot" }).waitFor();
+    assert.deepEqual(
+      await page
+        .locator("main")
+        .getByRole("button", { name: /Archive|Edit|Delete/ })
+        .allInnerTexts(),
+      [],
+    );
+    assert.equal(await page.getByRole("dialog").count(), 0);
     assert.deepEqual(console.problems, []);
   });
 

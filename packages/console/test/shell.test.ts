@@ -46,7 +46,7 @@ describe("the console's frame", { skip: needs("chromium") }, () => {
     await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
     assert.equal(await page.getByRole("link", { name: "Administration" }).count(), 0);
     await console.open("administration");
-    await page.getByText('Administration needs the permission "admin"').waitFor();
+    await page.getByText('Administration needs the permission "configuration_read"').waitFor();
     assert.deepEqual(console.problems, []);
   });
 

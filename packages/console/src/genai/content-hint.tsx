@@ -1,4 +1,4 @@
-/** Says how prompts and answers are recorded, where a model call has none. */
+/** Says how prompts and answers are recorded, where a model call has none, or why they are hidden. */
 import { CopyButton } from "../design/copy-button.tsx";
 import { Notice } from "../design/states.tsx";
 import { href } from "../state/address.ts";
@@ -6,6 +6,12 @@ import { may } from "../state/session.ts";
 
 /** @param project the project of the call */
 export function ContentHint({ project }: { readonly project?: string | undefined }) {
+  if (!may("content_read"))
+    return (
+      <Notice>
+        Prompts and answers are hidden from you. To see them, you need the permission <code>content_read</code>.
+      </Notice>
+    );
   // Names with other characters need quotes, which differ between shells.
   const name = project !== undefined && /^[\w.-]+$/.test(project) ? project : "PROJECT";
   const command = `sounding project update ${name} --record-content`;

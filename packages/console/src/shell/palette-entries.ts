@@ -26,9 +26,9 @@ export async function readNames(session: Session, signal: AbortSignal): Promise<
     allowed ? requestJson<NamedList>(path, { signal }).catch(() => ({ data: [] })) : Promise.resolve({ data: [] });
   const has = (permission: Session["permissions"][number]) => session.permissions.includes(permission);
   const [models, projects, keys] = await Promise.all([
-    list(has("inference"), "v1/models"),
+    list(has("models_read"), "v1/models"),
     list(has("telemetry_read"), "observability/projects"),
-    list(has("admin"), "admin/v1/keys?limit=100&order=desc"),
+    list(has("configuration_read"), "admin/v1/keys?limit=100&order=desc"),
   ]);
   return [
     ...models.data.map(({ id = "" }) => entry("Model", "models", id, href(`models/${id}`))),

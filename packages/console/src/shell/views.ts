@@ -10,9 +10,9 @@ export interface View {
   readonly icon: IconName;
   /** The letter that opens it after `g`. */
   readonly letter: string;
-  /** Whether the signed-in key may use it. */
+  /** Whether who is signed in may use it. */
   readonly isAllowed: (session: Session) => boolean;
-  /** What a key without it is told. */
+  /** What others are told. */
   readonly requirement: string;
   readonly load: () => Promise<ComponentType>;
 }
@@ -78,8 +78,8 @@ export const views: readonly View[] = [
     title: "Models",
     icon: "models",
     letter: "d",
-    isAllowed: ({ permissions, operator }) => operator || permissions.includes("inference"),
-    requirement: 'the permission "inference"',
+    isAllowed: ({ permissions, operator }) => operator || permissions.includes("models_read"),
+    requirement: 'the permission "models_read"',
     load: async () => (await import("../views/models/models-view.tsx")).ModelsView,
   },
   {
@@ -87,8 +87,8 @@ export const views: readonly View[] = [
     title: "Administration",
     icon: "administration",
     letter: "a",
-    isAllowed: ({ permissions }) => permissions.includes("admin"),
-    requirement: 'the permission "admin"',
+    isAllowed: ({ permissions }) => permissions.includes("configuration_read"),
+    requirement: 'the permission "configuration_read"',
     load: async () => (await import("../views/administration/administration-view.tsx")).AdministrationView,
   },
   {

@@ -2,7 +2,18 @@
 import { batch, signal } from "@preact/signals";
 import { onUnauthorized, request, requestJson, type ApiError } from "../api/request.ts";
 
-export type Permission = "inference" | "telemetry_write" | "telemetry_read" | "admin";
+/** docs/reference/permissions.md */
+export type Permission =
+  | "inference"
+  | "models_read"
+  | "telemetry_write"
+  | "telemetry_read"
+  | "content_read"
+  | "spend_read"
+  | "configuration_read"
+  | "personal_keys"
+  | "admin"
+  | "owner";
 
 export interface Session {
   readonly organization: string;

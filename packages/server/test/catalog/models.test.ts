@@ -26,7 +26,9 @@ describe("the models", () => {
     http = await startTestHttp({
       routes: catalogRoutes(routing.registry),
       checkKey: (secret) =>
-        testKey(secret === testSecret ? {} : { allowedModels: ["chat"], permissions: new Set(["inference"]) }),
+        testKey(
+          secret === testSecret ? {} : { allowedModels: ["chat"], permissions: new Set(["inference", "models_read"]) },
+        ),
     });
     stack.defer(() => http.close());
   });

@@ -1,19 +1,24 @@
-/** The view "Administration": organizations, projects, keys and deletions, as lists and one by one. */
+/** The view "Administration": organizations, projects, people, keys and deletions, as lists and one by one. */
+import { Notice } from "../../design/states.tsx";
 import { Tabs } from "../../design/tabs.tsx";
 import { ViewHeader } from "../../shell/view-header.tsx";
 import { href, viewPath } from "../../state/address.ts";
+import { may } from "../../state/session.ts";
 import { DeletionList } from "./deletion-list.tsx";
 import { DeletionPage } from "./deletion-page.tsx";
 import { KeyList } from "./key-list.tsx";
 import { KeyPage } from "./key-page.tsx";
 import { OrganizationList } from "./organization-list.tsx";
 import { OrganizationPage } from "./organization-page.tsx";
+import { PeopleList } from "./people-list.tsx";
+import { PersonPage } from "./person-page.tsx";
 import { ProjectList } from "./project-list.tsx";
 import { ProjectPage } from "./project-page.tsx";
 
 const kinds = [
   { id: "organizations", title: "Organizations", List: OrganizationList, Page: OrganizationPage },
   { id: "projects", title: "Projects", List: ProjectList, Page: ProjectPage },
+  { id: "people", title: "People", List: PeopleList, Page: PersonPage },
   { id: "keys", title: "Keys", List: KeyList, Page: KeyPage },
   { id: "deletions", title: "Deletions", List: DeletionList, Page: DeletionPage },
 ] as const;
@@ -33,6 +38,11 @@ export function AdministrationView() {
     <div class="view">
       <ViewHeader title="Administration" />
       <Tabs tabs={tabs} current={id} label="Administration" />
+      {!may("admin") && (
+        <Notice>
+          You may look at the configuration. To change it, you need the permission <code>admin</code>.
+        </Notice>
+      )}
       <List key={id} />
     </div>
   );

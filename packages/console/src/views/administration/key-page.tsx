@@ -28,7 +28,11 @@ export function KeyPage({ id }: { readonly id: string }) {
   const changes = ({ revoked_at, operator }: Key): boolean =>
     revoked_at === null && (!operator || session.value?.operator === true);
   return (
-    <ObjectPage query={query} kind="keys" actions={(key) => changes(key) && <Actions />}>
+    <ObjectPage
+      query={query}
+      kind="keys"
+      actions={(key) => changes(key) && <Actions rotates={key.person_id === null} />}
+    >
       {(key) => (
         <>
           <Facts>
@@ -54,6 +58,16 @@ export function KeyPage({ id }: { readonly id: string }) {
             <Fact name="Permissions">
               <Permissions item={key} />
             </Fact>
+            {key.allowed_models !== null && (
+              <Fact name="Models">
+                <span class="foreign">{key.allowed_models.join(", ")}</span>
+              </Fact>
+            )}
+            {key.person_id !== null && (
+              <Fact name="Person">
+                <a href={href(`administration/people/${key.person_id}`)}>{key.person_id}</a>
+              </Fact>
+            )}
             <Fact name="Created">{formatTime(key.created_at * 1000)}</Fact>
             <Fact name="Last used">{lastUse(key)}</Fact>
             <Fact name="Expires">{key.expires_at === null ? "Never" : formatTime(key.expires_at * 1000)}</Fact>
@@ -79,15 +93,18 @@ export function KeyPage({ id }: { readonly id: string }) {
   );
 }
 
-function Actions() {
+/** @param rotates personal keys are replaced by their person */
+function Actions({ rotates }: { readonly rotates: boolean }) {
   return (
     <>
       <button type="button" class="button" onClick={() => showDialog("edit")}>
         Edit
       </button>
-      <button type="button" class="button" onClick={() => showDialog("rotate")}>
-        Rotate
-      </button>
+      {rotates && (
+        <button type="button" class="button" onClick={() => showDialog("rotate")}>
+          Rotate
+        </button>
+      )}
       <button type="button" class="button danger" onClick={() => showDialog("revoke")}>
         Revoke
       </button>

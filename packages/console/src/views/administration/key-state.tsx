@@ -20,6 +20,8 @@ export function Permissions({ item }: { readonly item: Key }) {
   return (
     <span class="row administration-permissions">
       {item.operator && <span class="badge warning">operator</span>}
+      {item.person_id !== null && <span class="badge">personal</span>}
+      {item.role !== null && <span class="badge">role {item.role}</span>}
       {item.permissions.map((permission) => (
         <span key={permission} class="badge">
           {permission}

@@ -1,4 +1,4 @@
-/** The frame of a page about one organization, project, key or deletion: back, name, actions, facts. */
+/** The frame of a page about one organization, project, person, key or deletion: back, name, actions, facts. */
 import type { ComponentChildren } from "preact";
 import { useQuery, type Query } from "../../api/use-query.ts";
 import { requestJson } from "../../api/request.ts";
@@ -7,6 +7,7 @@ import { Icon } from "../../design/icons.tsx";
 import { ErrorState, Loading } from "../../design/states.tsx";
 import { ViewHeader } from "../../shell/view-header.tsx";
 import { href } from "../../state/address.ts";
+import { may } from "../../state/session.ts";
 
 /** @param path such as `keys/key_…` */
 export function useObject<Item>(path: string): Query<Item> {
@@ -20,7 +21,7 @@ export function ObjectPage<Item extends { readonly name: string; readonly id: st
   children,
 }: {
   readonly query: Query<Item>;
-  /** `organizations`, `projects`, `keys` or `deletions`. */
+  /** `organizations`, `projects`, `people`, `keys` or `deletions`. */
   readonly kind: string;
   readonly actions: (item: Item) => ComponentChildren;
   readonly children: (item: Item) => ComponentChildren;
@@ -43,7 +44,7 @@ export function ObjectPage<Item extends { readonly name: string; readonly id: st
         )
       ) : (
         <>
-          <ViewHeader title={<span class="foreign">{item.name}</span>}>{actions(item)}</ViewHeader>
+          <ViewHeader title={<span class="foreign">{item.name}</span>}>{may("admin") && actions(item)}</ViewHeader>
           {children(item)}
         </>
       )}

@@ -1,10 +1,11 @@
-/** The frame of the three lists: search, ended objects on request, the table, and more pages. */
+/** The frame of the lists: search, ended objects on request, the table, and more pages. */
 import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import { EmptyState, ErrorState, Loading, Notice } from "../../design/states.tsx";
 import { Icon } from "../../design/icons.tsx";
 import { useRowShortcuts } from "../../shell/use-row-shortcuts.ts";
 import { parameter, setParameters } from "../../state/address.ts";
+import { may } from "../../state/session.ts";
 import type { PagedList } from "./admin-lists.ts";
 import { showDialog } from "./dialogs.ts";
 
@@ -63,7 +64,7 @@ export function ObjectTable<Item extends { readonly id: string }>({
           />
           {endedLabel}
         </label>
-        {createLabel !== undefined && (
+        {createLabel !== undefined && may("admin") && (
           <button type="button" class="button primary spread" onClick={() => showDialog("create")}>
             <Icon name="plus" />
             {createLabel}

@@ -2,11 +2,15 @@
 import type { Signal } from "@preact/signals";
 import { session, type Permission } from "../../state/session.ts";
 
-export const permissionTexts: Readonly<Record<Permission, string>> = {
+/** What a key can have. The first ones include those that are finer. */
+const permissionTexts: Readonly<Partial<Record<Permission, string>>> = {
   inference: "Call models: chat completions, speech, transcription",
   telemetry_write: "Send logs, metrics and traces",
-  telemetry_read: "Query logs, metrics and traces",
-  admin: "Administer the organization: its projects and keys",
+  telemetry_read: "Query logs, metrics and traces, with recorded content",
+  admin: "Administer the organization: its projects, people and keys",
+  models_read: "List models, voices and prices",
+  spend_read: "See spend, costs and budgets",
+  configuration_read: "See projects, people, keys and alert rules",
 };
 const permissionNames = Object.keys(permissionTexts) as Permission[];
 

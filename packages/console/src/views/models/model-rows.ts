@@ -35,7 +35,7 @@ export async function loadModels(signal: AbortSignal): Promise<ModelData> {
   const get = <Item>(path: string, wanted: boolean): Promise<readonly Item[]> =>
     wanted ? requestJson<List<Item>>(path, { signal }).then(({ data }) => data) : Promise.resolve([]);
   const [callable, routed, engines] = await Promise.all([
-    get<Model>("v1/models", may("inference")),
+    get<Model>("v1/models", may("models_read")),
     get<RoutedModel>("admin/v1/models", operator),
     get<EngineStatus>("admin/v1/engines", operator),
   ]);
@@ -57,7 +57,7 @@ export async function loadModel(id: string, signal: AbortSignal): Promise<ModelR
     }
   };
   const [callable, routed] = await Promise.all([
-    get<Model>("v1/models", may("inference")),
+    get<Model>("v1/models", may("models_read")),
     get<RoutedModel>("admin/v1/models", session.value?.operator === true),
   ]);
   return toRows(callable, routed)[0];
@@ -89,7 +89,7 @@ function toRows(callable: readonly Model[], routed: readonly RoutedModel[]): Mod
     });
   const shown = new Set(rows.map(({ id }) => id));
   const others = routed.filter(({ id }) => !shown.has(id));
-  return [...rows, ...others.map((model) => toOperatorRow(model, may("inference") && model.hidden))];
+  return [...rows, ...others.map((model) => toOperatorRow(model, may("models_read") && model.hidden))];
 }
 
 function toOperatorRow(model: RoutedModel, callable: boolean): ModelRow {

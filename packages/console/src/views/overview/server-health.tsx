@@ -49,7 +49,7 @@ export function ServerHealth() {
       if (document.hidden) return;
       const [state, list] = await Promise.all([
         isOperator ? requestJson<ServerState>("admin/v1/server", { signal }) : undefined,
-        may("inference") ? requestJson<ModelList>("v1/models", { signal }) : { data: [] },
+        may("models_read") ? requestJson<ModelList>("v1/models", { signal }) : { data: [] },
       ]);
       health.value = state;
       models.value = list.data.filter((model) => model.state === "unavailable");

@@ -6,13 +6,19 @@ import type { Permission, Session } from "../../state/session.ts";
 
 const permissionTexts: Readonly<Record<Permission, string>> = {
   inference: "Call models",
+  models_read: "List models and prices",
   telemetry_read: "Query logs, metrics and traces",
+  content_read: "See recorded prompts and answers",
   telemetry_write: "Send logs, metrics and traces",
+  spend_read: "See costs and budgets",
+  configuration_read: "See projects, people, keys and alert rules",
+  personal_keys: "Create keys of your own",
   admin: "Administer the organization",
+  owner: "Add and remove owners",
 };
 
 export function Identity({ session }: { readonly session: Session }) {
-  const administers = session.permissions.includes("admin");
+  const administers = session.permissions.includes("configuration_read");
   return (
     <>
       <dl class="preferences-facts">
