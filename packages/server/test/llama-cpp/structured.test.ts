@@ -207,13 +207,50 @@ describe("structured answers of the llama.cpp engine", () => {
   });
 });
 
-test("tools are refused by name if the chat template does not support them", async () => {
-  const trial = await startTrialEngine("default", {
-    chat_template: "{% for message in messages %}{{ message.content }}{% endfor %}{{ '\\n' }}",
+describe("a chat template without tools", () => {
+  const turns = "{% for message in messages %}{{ message.role }}: {{ message.content }}\n{% endfor %}";
+  const result = { role: "tool" as const, tool_call_id: "call_1", content: "It is noon." };
+  const called = {
+    role: "assistant" as const,
+    content: null,
+    tool_calls: [{ id: "call_1", type: "function" as const, function: { name: "get_time", arguments: "{}" } }],
+  };
+  let trial: TrialEngine;
+  beforeTests(async (stack) => {
+    trial = await startTrialEngine("default", { chat_template: `${turns}assistant:{{ "\\n" }}` });
+    stack.defer(() => trial.close());
   });
-  try {
-    await assert.rejects(trial.complete({ tools: [clock] }), { code: "unsupported_parameter", param: "tools" });
+
+  test("gets a general form of calls, which the answer is held to", async () => {
+    const completion = await trial.complete({ tools: [clock], tool_choice: "required", temperature: 0 });
+    const [call, ...others] = completion.choices[0]!.message.tool_calls ?? [];
+    assert.equal(completion.choices[0]!.finish_reason, "tool_calls");
+    assert.equal(call?.type === "function" && call.function.name, "get_time");
+    assert.equal(typeof JSON.parse(call?.type === "function" ? call.function.arguments : ""), "object");
+    assert.deepEqual(others, []);
+  });
+
+  test("gets calls and results of a conversation as text, with and without further tools", async () => {
+    const messages = [{ role: "user" as const, content: "Which time is it?" }, called, result];
+    const without = await trial.complete({ messages, max_tokens: 1 });
+    const withTools = await trial.complete({ messages, tools: [clock], max_tokens: 1 });
+    assert.ok(withTools.usage!.prompt_tokens > without.usage!.prompt_tokens + 100);
+    assert.ok(without.usage!.prompt_tokens > Buffer.byteLength(result.content));
+  });
+
+  test("leaves other calls as they are", async () => {
     assert.match(contentOf(await trial.complete({ temperature: 0 })), /^I am sounding-trial/);
+  });
+});
+
+test("an answer ends where the template's next turn would begin, if no control token says so", async () => {
+  const template =
+    "{% for message in messages %}{{ message.content }}{{ ' sounding-trial' if message.role == 'assistant' else '' }}\n{% endfor %}";
+  const trial = await startTrialEngine("default", { chat_template: template });
+  try {
+    const completion = await trial.complete({ temperature: 0 });
+    assert.equal(contentOf(completion), "I am");
+    assert.equal(completion.choices[0]!.finish_reason, "stop");
   } finally {
     await trial.close();
   }

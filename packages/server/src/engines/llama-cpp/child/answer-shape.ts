@@ -8,6 +8,7 @@ import { anyObject } from "../grammar/json-text.ts";
 import { schemaGrammar } from "../grammar/json-schema.ts";
 import { createMatcher, type Matcher, type MatcherState } from "../grammar/matcher.ts";
 import type { Generation } from "../protocol.ts";
+import type { ChatTemplate } from "./chat-template.ts";
 import { isBareJson, toolCallsGrammar, triggerOf, type ToolFormat } from "./tool-format.ts";
 
 export interface AnswerShape {
@@ -21,6 +22,8 @@ export interface AnswerShape {
   readonly fromStart: Grammar | undefined;
   /** Held to from the trigger's first byte on. */
   readonly fromTrigger: Grammar | undefined;
+  /** What ends free text like a stop sequence, see `ChatTemplate`. */
+  readonly turnEnd: string | undefined;
 }
 
 function contentGrammar({ format }: Generation): Grammar | undefined {
@@ -46,22 +49,26 @@ function toolsGrammar(generation: Generation, format: ToolFormat): Grammar {
  * The requested shape.
  * @throws AppError unsupported_parameter or invalid_request for what the model or its template cannot do
  */
-export function createAnswerShape(generation: Generation, toolFormat: ToolFormat | undefined): AnswerShape {
+export function createAnswerShape(
+  generation: Generation,
+  { toolFormat, turnEnd }: Pick<ChatTemplate, "toolFormat" | "turnEnd">,
+): AnswerShape {
   const content = contentGrammar(generation);
-  const free = { toolFormat: undefined, trigger: undefined, triggerAtStart: false, fromTrigger: undefined };
+  const end = content === undefined && generation.rawPrompt === undefined ? turnEnd : undefined;
+  const free = {
+    toolFormat: undefined,
+    trigger: undefined,
+    triggerAtStart: false,
+    fromTrigger: undefined,
+    turnEnd: end,
+  };
   if (generation.tools.length === 0) return { ...free, fromStart: content };
-  if (toolFormat === undefined) {
-    throw new AppError(
-      "unsupported_parameter",
-      "tools: this model's chat template does not support tools, or in a form that Sounding does not recognize. Omit tools, or use another model.",
-      { param: "tools" },
-    );
-  }
   const tools = toolsGrammar(generation, toolFormat);
   if (generation.toolChoice !== "auto") return { ...free, toolFormat, fromStart: tools };
   const trigger = triggerOf(toolFormat);
   if (content === undefined) {
-    return { toolFormat, trigger, triggerAtStart: isBareJson(trigger), fromStart: undefined, fromTrigger: tools };
+    const triggerAtStart = isBareJson(trigger);
+    return { ...free, toolFormat, trigger, triggerAtStart, fromStart: undefined, fromTrigger: tools };
   }
   if (isBareJson(trigger)) {
     throw new AppError(
@@ -70,7 +77,7 @@ export function createAnswerShape(generation: Generation, toolFormat: ToolFormat
       { param: "response_format" },
     );
   }
-  return { toolFormat, trigger, triggerAtStart: true, fromStart: choice(content, tools), fromTrigger: undefined };
+  return { ...free, toolFormat, trigger, triggerAtStart: true, fromStart: choice(content, tools) };
 }
 
 /** Follows one answer through its shape. */

@@ -6,6 +6,7 @@ import { Template } from "@huggingface/jinja";
 import { AppError } from "../../../errors.ts";
 import type { Generation, GenerationTool, TemplateMessage } from "../protocol.ts";
 import { controlTextPattern, controlTokenGuard } from "./control-tokens.ts";
+import { genericToolFormat, usesTools, withGenericTools } from "./generic-tools.ts";
 import { findToolFormat, type ToolFormat } from "./tool-format.ts";
 
 /** What rendering needs to know of a model. Plain data, so that a worker thread can get it. */
@@ -17,8 +18,13 @@ export interface TemplateSource {
 }
 
 export interface ChatTemplate {
-  /** How the model writes tool calls; undefined if its template has no tools. */
-  readonly toolFormat: ToolFormat | undefined;
+  /** How the model writes tool calls. */
+  readonly toolFormat: ToolFormat;
+  /**
+   * What follows an answer, as text: a model that was not trained with the template writes it instead of ending. Undefined if it is
+   * a control token, or not distinct.
+   */
+  readonly turnEnd: string | undefined;
   /**
    * The prompt, in which callers' text that spells a control token is marked.
    * @throws AppError invalid_request
@@ -59,6 +65,30 @@ function mapStrings(value: unknown, change: (text: string) => string): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [change(key), mapStrings(item, change)]));
 }
 
+/** Undefined if the template refuses the messages. */
+type TryRender = (messages: readonly Record<string, unknown>[]) => string | undefined;
+
+const probe = "sounding_probe_content";
+const question = { role: "user", content: "sounding_probe_question" };
+
+function rendersSystem(render: TryRender): boolean {
+  return render([{ role: "system", content: probe }, question])?.includes(probe) === true;
+}
+
+/** Fewer signs may be in any answer. */
+const shortestTurnEnd = 3;
+
+function findTurnEnd(render: TryRender, controlTexts: readonly string[]): string | undefined {
+  const next = "sounding_probe_next";
+  const text = render([question, { role: "assistant", content: probe }, { role: "user", content: next }]);
+  if (text === undefined) return undefined;
+  const start = text.indexOf(probe) + probe.length;
+  const between = text.slice(start, Math.max(start, text.indexOf(next, start)));
+  if (controlTexts.some((control) => control !== "" && between.includes(control))) return undefined;
+  const end = /^\s*(<[^>\s]+>|\[\/?[A-Z_]+\])/.exec(between)?.[1] ?? between.trimEnd();
+  return end.trim().length < shortestTurnEnd ? undefined : end;
+}
+
 /**
  * @throws AppError upstream_failed if the template is not one that can be read
  */
@@ -75,14 +105,28 @@ export function createChatTemplate({ template: text, bos, eos, controlTexts }: T
   const render = (messages: readonly Record<string, unknown>[], variables: Record<string, unknown>): string =>
     template.render({ add_generation_prompt: true, bos_token: bos, eos_token: eos, ...variables, messages });
 
+  const ownFormat = findToolFormat((messages) =>
+    render(messages.map(withParsedArguments), {
+      add_generation_prompt: false,
+      tools: [describeTool({ name: "sounding_probe_tool", description: "", parameters: {}, strict: false })],
+    }),
+  );
+  const tryRender: TryRender = (messages) => {
+    try {
+      return render(messages, { add_generation_prompt: false });
+    } catch {
+      return undefined;
+    }
+  };
+  const hasSystem = rendersSystem(tryRender);
+
   return {
-    toolFormat: findToolFormat((messages) =>
-      render(messages.map(withParsedArguments), {
-        add_generation_prompt: false,
-        tools: [describeTool({ name: "sounding_probe_tool", description: "", parameters: {}, strict: false })],
-      }),
-    ),
-    render({ messages, tools, templateVariables }) {
+    toolFormat: ownFormat ?? genericToolFormat,
+    turnEnd: findTurnEnd(tryRender, controlTexts),
+    render({ messages: given, tools: wanted, templateVariables }) {
+      const isGeneric = ownFormat === undefined && usesTools(given, wanted);
+      const messages = isGeneric ? withGenericTools(given, { tools: wanted.map(describeTool), hasSystem }) : given;
+      const tools = isGeneric ? [] : wanted;
       const variables = {
         ...templateVariables,
         ...(tools.length === 0 ? {} : { tools: mapStrings(tools.map(describeTool), guard) }),

@@ -162,7 +162,7 @@ async function generate(
   const output = createAnswerOutput({
     choice: index,
     shape,
-    stop: generation.stop,
+    stop: shape.turnEnd === undefined ? generation.stop : [...generation.stop, shape.turnEnd],
     toolNames: generation.tools.map(({ name }) => name),
   });
   const random = createRandom(settings.seed, index);

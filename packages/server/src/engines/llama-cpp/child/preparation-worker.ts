@@ -28,7 +28,7 @@ function flat(grammar: Grammar | undefined, param: string) {
 
 function prepare({ generation }: ToPreparation): FromPreparation {
   try {
-    const { fromStart, fromTrigger, ...shape } = createAnswerShape(generation, template.toolFormat);
+    const { fromStart, fromTrigger, ...shape } = createAnswerShape(generation, template);
     const param = generation.format === "text" ? "tools" : "response_format.json_schema.schema";
     const grammars = { fromStart: flat(fromStart, param), fromTrigger: flat(fromTrigger, param) };
     const prompt = generation.rawPrompt ?? template.render(generation);
