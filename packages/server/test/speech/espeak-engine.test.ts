@@ -154,7 +154,7 @@ describe("the package of espeak-ng", { skip: withoutPackage }, () => {
         return Math.sqrt(part.reduce((sum, sample) => sum + sample * sample, 0) / part.length);
       };
       const words = marks.map(({ offset, length }) => text.slice(offset, offset + length));
-      assert.deepEqual(words, ["😀", "Cost", "$3.50", ",", "out", "of", "it", ",", "gone", "."]);
+      assert.deepEqual(words, ["Cost", "$3.50", ",", "out", "of", "it", ",", "gone", "."]);
       const within = marks.filter(({ kind }) => kind === "word").map((mark) => loudness(mark.startMs, mark.durationMs));
       const pauses = marks
         .filter((_, index) => words[index] === ",")

@@ -52,7 +52,16 @@ test("the requested region decides which number of a date is the month", async (
   assert.notDeepEqual(dayFirst, await speak("It is 3/4/2025.", "en-US"));
 });
 
-test("languages other than English are left to the engine", () => {
-  for (const language of ["de", "fr-FR", "eng", "*", undefined]) assert.equal(readerOf(language), undefined);
-  for (const language of ["en", "en-US", "en-gb-x-rp"]) assert.notEqual(readerOf(language), undefined);
+test("languages other than English are left to the engine, but for emoji, which are silent", () => {
+  const text = "5 👍🏽 7";
+  const emoji = { start: 2, end: 6, spoken: " " };
+  for (const language of ["de", "fr-FR", "eng", "*", undefined]) assert.deepEqual(readerOf(language)(text), [emoji]);
+  for (const language of ["en", "en-US", "en-gb-x-rp"]) {
+    const found = readerOf(language)(text);
+    assert.deepEqual(
+      found.map(({ spoken }) => spoken),
+      ["five", " ", "seven"],
+    );
+    assert.deepEqual(found[1], emoji);
+  }
 });

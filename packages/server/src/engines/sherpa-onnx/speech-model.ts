@@ -22,7 +22,7 @@ export interface SpeechModelParts {
   readonly sampleRate: number;
 }
 
-const phraseLengths = { longest: 250, longestFirst: 60 };
+const phraseLengths = { longest: 250, longestFirst: 60, grows: true };
 /** Of a voice whose first phrase is softer, only this much is made up for, in LUFS. */
 const softest = -40;
 /** The paces at which neural voices were trained; beyond them their speech is stretched. */

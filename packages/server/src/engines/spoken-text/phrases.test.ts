@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { assert as check, constantFrom, oneof, property, string } from "fast-check";
+import { array, assert as check, constantFrom, oneof, property, string } from "fast-check";
 import { phrasesOf } from "./phrases.ts";
 import { sentencesOf, normalizeWhitespace } from "./sentences.ts";
 
@@ -64,6 +64,46 @@ describe("sentences", () => {
   test("a sentence without an end is split", () => {
     const parts = sentences("word ".repeat(1_000));
     assert.ok(parts.length > 4 && parts.every((part) => part.length <= 1_000));
+  });
+});
+
+describe("phrases that grow", () => {
+  const grown = (text: string): string[] =>
+    [...phrasesOf(normalizeWhitespace(text), { longest: 250, longestFirst: 60, grows: true })].map(
+      ({ offset, length }) => text.slice(offset, offset + length),
+    );
+  const story =
+    "Well, this is a long and winding story that begins in a small house near the coast and ends in the city, many years later and with other people, of whom nobody had heard before.";
+
+  test("begin short, and end at pauses or before words that may follow one", () => {
+    const found = grown(`${story} ${story}`);
+    assert.deepEqual(found.slice(0, 4), [
+      "Well,",
+      "this is a long and winding story",
+      "that begins in a small house",
+      "near the coast and ends in the city,",
+    ]);
+    assert.ok(found.at(-1)!.length > 60, found.join("|"));
+  });
+
+  test("are short at first without a pause, too", () => {
+    const [first = ""] = grown("One two three four five six seven eight nine ten ".repeat(20));
+    assert.ok(first.length > 20 && first.length <= 90, first);
+  });
+
+  test("let no player wait whose engine speaks twice as fast as real time", () => {
+    check(
+      property(array(string({ unit: constantFrom("a", "be", " ", " and ", ", ", ". "), maxLength: 300 })), (parts) => {
+        let ready = 0;
+        let played: number | undefined;
+        for (const { length } of grown(parts.join(" "))) {
+          ready += length / 2;
+          // Shorter phrases than these take no time that anybody hears.
+          if (played !== undefined) assert.ok(ready - played <= 60, `${ready - played} characters late`);
+          played = Math.max(ready, played ?? ready) + length;
+        }
+      }),
+    );
   });
 });
 
