@@ -3,6 +3,7 @@ export { loadConfig, type LoadedConfig } from "./config/load-config.ts";
 export { formatProblem } from "./config/problem.ts";
 export type { SettingOrigin } from "./config/resolution.ts";
 export { serve, InvalidConfigError, type ServeOptions } from "./main.ts";
+export type { Addition } from "./first-models.ts";
 export type { App, Overview } from "./running-app.ts";
 export { openAdministration } from "./tenancy/administration.ts";
 export { embeddedStoreIsInstalled } from "./store/embedded/is-installed.ts";
@@ -11,8 +12,7 @@ export { findInstallation as findPocketSphinx } from "./engines/pocketsphinx/ins
 export type { Config } from "./config/config.ts";
 export { removeModel } from "./model-files/remove-model.ts";
 export { listStoredModels, type StoredModel } from "./model-files/stored-models.ts";
-export { catalogModels, type CatalogModel } from "./model-files/model-catalog.ts";
-export { parseModelSource } from "./model-files/model-source.ts";
+export { catalogModels, storedNamesOf, type CatalogModel } from "./model-files/model-catalog.ts";
 export type { PlannedModel } from "./model-files/plan-models.ts";
 export { findModelProblems } from "./routing/check-models.ts";
 export { planOf } from "./routing/model-folder.ts";

@@ -1,16 +1,15 @@
 /** Runs the server as a process: loads its configuration, starts it, reloads changes, and shuts down gracefully on a signal. */
 import { once } from "node:events";
 import { availableParallelism } from "node:os";
-import { resolve } from "node:path";
 import type { Config } from "./config/config.ts";
-import { mayUnpackPocketSphinx } from "./config/discovery.ts";
 import { mostWorkers } from "./config/server.ts";
 import { loadConfig, type ConfigOverrides } from "./config/load-config.ts";
 import { formatProblem } from "./config/problem.ts";
 import { modelsOf } from "./config/settings-of-role.ts";
 import { watchConfig } from "./config/watch-config.ts";
+import { addModels, type Addition } from "./first-models.ts";
 import type { LogLineStyle } from "./log-line.ts";
-import { createLogger, type Logger, type LoggerOptions } from "./logger.ts";
+import { createLogger, type LoggerOptions } from "./logger.ts";
 import { countBuffersAsHeap, observeProcess, readVersion } from "./process-setup.ts";
 import type { App, AppOptions } from "./running-app.ts";
 
@@ -25,8 +24,8 @@ export interface ServeOptions {
   readonly terminal?: Terminal | undefined;
   /** Called once, when the server accepts requests, but not after `signal` has fired. */
   onReady(app: App, config: Config): void;
-  /** Called with sentences about what the server adds to the data directory. */
-  readonly onNotice?: ((notice: string) => void) | undefined;
+  /** Called with what the server adds to the data directory, while it already accepts requests. */
+  readonly onAddition?: ((addition: Addition) => void) | undefined;
   /** Called before `onReady` if this start created the first keys, even if the server then fails to start. */
   readonly onFirstStart?: AppOptions["onFirstStart"];
 }
@@ -67,7 +66,13 @@ export async function serve(options: ServeOptions): Promise<void> {
     try {
       logger.info({ host: app.host, port: app.port }, "the server accepts calls");
       if (!signal.aborted) onReady(app, config);
-      void addPocketSphinx(app, { config, logger, options });
+      void addModels({
+        config: modelsOf(config),
+        logger,
+        signal,
+        onAddition: options.onAddition ?? (() => {}),
+        lookForModels: () => app.lookForModels(),
+      });
       if (!signal.aborted) await once(signal, "abort");
       logger.info({}, "the server is shutting down");
     } finally {
@@ -113,16 +118,4 @@ function workerCount(setting: Config["server"]["workers"]): number {
 function logOutput(format: Config["server"]["log_format"], terminal: ServeOptions["terminal"]): LoggerOptions {
   if (terminal === undefined || format === "json" || (format === "auto" && !terminal.isTerminal)) return {};
   return { destination: terminal.stream, text: terminal.style };
-}
-
-/** Adds PocketSphinx to the data directory if it is missing, while the server already accepts requests. */
-async function addPocketSphinx(
-  app: App,
-  { config, logger, options }: { config: Config; logger: Logger; options: ServeOptions },
-): Promise<void> {
-  if (!mayUnpackPocketSphinx(modelsOf(config))) return;
-  const { unpackPocketSphinx } = await import("./engines/pocketsphinx/unpack-packages.ts");
-  const dataDirectory = resolve(config.storage.data_dir);
-  const notify = options.onNotice ?? (() => {});
-  if (await unpackPocketSphinx({ dataDirectory, logger, notify, signal: options.signal })) await app.lookForModels();
 }

@@ -140,14 +140,14 @@ const availableCommand = command({
     ...placeOptions,
   },
   async run({ values, json, io }) {
-    const { catalogModels, parseModelSource } = await import("@sounding/server");
+    const { catalogModels, storedNamesOf } = await import("@sounding/server");
     const stored = await readStored(await findPlace(values, io));
     const there = new Set(
       stored.filter(({ stored: { problem } }) => problem === undefined).map((each) => each.stored.name),
     );
     const models = catalogModels()
       .filter(({ capability }) => values.capability === undefined || capability === values.capability)
-      .map((model) => ({ ...model, pulled: there.has(parseModelSource(model.source).name) }));
+      .map((model) => ({ ...model, pulled: storedNamesOf(model).some((name) => there.has(name)) }));
     if (json) {
       await writeJson(io.stdout, models);
       return exitCodes.ok;

@@ -1,5 +1,5 @@
 /** `sounding serve`: runs the server until Ctrl-C or SIGTERM, and prints at startup how to use it. */
-import type { App } from "@sounding/server";
+import type { Addition, App } from "@sounding/server";
 import { CliError, errorLine, UsageError } from "../cli-error.ts";
 import { command, type CommandIo } from "../command.ts";
 import { createConsoleLink } from "../console-link.ts";
@@ -33,7 +33,7 @@ export const serveCommand = command({
     const storage = values["data-dir"] === undefined ? {} : { data_dir: values["data-dir"] };
     const style = { colors: io.colors.stdout, showPath: (path: string) => showPath(path, io.env) };
     let unshown: FirstKeys | undefined;
-    let lastNotice: string | undefined;
+    const additions: Additions = new Map();
     let greeting: Promise<void> | undefined;
     // The terminal has just shown ^C.
     io.signal.addEventListener("abort", () => void (io.isTTY.stdin && io.isTTY.stderr && write(io.stderr, "\n")));
@@ -50,15 +50,11 @@ export const serveCommand = command({
         onFirstStart: async (created, url) => {
           unshown = { ...created, profile: await tryToStore(created, url, io) };
         },
-        onNotice: (notice) => void (lastNotice = notice),
+        onAddition: (addition) => void additions.set(addition.capability, addition),
         onReady: (app, config) => {
           const firstStart = unshown;
           unshown = undefined;
-          greeting = greet(
-            { app, firstStart, dataDirectory: config.storage.data_dir, notice: () => lastNotice },
-            io,
-            json,
-          );
+          greeting = greet({ app, firstStart, dataDirectory: config.storage.data_dir, additions }, io, json);
         },
       });
     } catch (error) {
@@ -98,20 +94,27 @@ interface Started {
   readonly app: App;
   readonly firstStart: FirstKeys | undefined;
   readonly dataDirectory: string;
-  /** The server's last notice about what it adds to its data directory. */
-  readonly notice: () => string | undefined;
+  /** What the server has begun to add. */
+  readonly additions: Additions;
 }
 
-/** Whether speech recognition is being added: there was a notice, and it does not report a failure. */
-function isAdding(notice: string | undefined): boolean {
-  return notice !== undefined && !notice.includes("could not be added");
+type Additions = Map<Addition["capability"], Addition>;
+
+/** The model that is being added. */
+function addingFor(additions: Additions, capability: Addition["capability"]): string | undefined {
+  const addition = additions.get(capability);
+  return addition?.state === "adding" ? addition.model : undefined;
 }
 
 /** How long the welcome waits for the telemetry store, which usually starts within two seconds. */
 const telemetryTimeoutMs = 5_000;
 const linkTimeoutMs = 3_000;
 
-async function greet({ app, firstStart, dataDirectory, notice }: Started, io: CommandIo, json: boolean): Promise<void> {
+async function greet(
+  { app, firstStart, dataDirectory, additions }: Started,
+  io: CommandIo,
+  json: boolean,
+): Promise<void> {
   const { url } = app;
   const waiting = AbortSignal.any([io.signal, AbortSignal.timeout(telemetryTimeoutMs)]);
   if ((await app.overview()).telemetry.disabled !== true) await app.whenTelemetryReady(waiting).catch(() => {});
@@ -124,7 +127,7 @@ async function greet({ app, firstStart, dataDirectory, notice }: Started, io: Co
     firstStart,
     profile,
     overview: await app.overview(),
-    addsTranscription: isAdding(notice()),
+    adding: { transcription: addingFor(additions, "transcription"), speech: addingFor(additions, "speech") },
     dataDirectory,
   };
   const style = { colors: io.colors.stdout, showPath: (path: string) => showPath(path, io.env) };

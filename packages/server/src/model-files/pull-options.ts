@@ -4,7 +4,7 @@ import { AppError } from "../errors.ts";
 import type { Downloaded, DownloadOptions, DownloadProgress, DownloadRetry } from "./download.ts";
 import type { ProxySettings } from "../network/proxies.ts";
 
-export interface PullOptions extends Pick<DownloadOptions, "signal" | "retryPauseMs" | "idleTimeoutMs"> {
+export interface PullOptions extends Pick<DownloadOptions, "signal" | "retryPauseMs" | "idleTimeoutMs" | "attempts"> {
   readonly dataDirectory: string;
   /** `owner/repository`, a file in one, a URL, or a package such as `pypi:NAME`. */
   readonly source: string;

@@ -3,7 +3,8 @@ import { mkdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "../errors.ts";
 import { buildModel } from "./build-model.ts";
-import { sha256Of, type DownloadProgress } from "./download.ts";
+import { type DownloadProgress } from "./download.ts";
+import { sha256Of } from "./file-checksum.ts";
 import { mostParts } from "./model-source.ts";
 import { openPackage, type PackageContents } from "./package-contents.ts";
 import { fetchPackage } from "./package-client.ts";
@@ -16,9 +17,15 @@ import { replaceFolder, stagingOf } from "./unpack-archive.ts";
 /** The path of a package's archive, which may be in `folder`. @throws AppError not_found */
 export type FetchPackage = (request: PackageRequest, folder: string) => Promise<string>;
 
-export type InstallOptions = Pick<PullOptions, "dataDirectory" | "signal" | "onProgress">;
+export interface InstallOptions extends Pick<PullOptions, "dataDirectory" | "signal" | "onProgress"> {
+  /** That each archive must have; absent: the registry's client checks them. */
+  readonly archiveSha256?: readonly string[] | undefined;
+}
 
-export async function pullPackage(request: PackageRequest, options: PullOptions): Promise<PullResult> {
+export async function pullPackage(
+  request: PackageRequest,
+  options: PullOptions & Pick<InstallOptions, "archiveSha256">,
+): Promise<PullResult> {
   const name = folderOf(request);
   let doneBytes = 0;
   const fetch: FetchPackage = async (wanted, folder) => {
@@ -59,7 +66,7 @@ export async function installPackage(
     await rm(staging, { recursive: true, force: true });
     await mkdir(staging, { recursive: true });
     try {
-      const { first, all, sha256, sizeBytes } = await openAll(request, fetch, { staging, signal });
+      const { first, all, sha256, sizeBytes } = await openAll(request, fetch, { staging, ...options });
       const folder = join(staging, "model");
       let verifiedBytes = 0;
       await buildModel(
@@ -103,7 +110,7 @@ interface OpenedPackages {
 async function openAll(
   request: PackageRequest,
   fetch: FetchPackage,
-  { staging, signal }: { readonly staging: string; readonly signal: AbortSignal },
+  { staging, signal, archiveSha256: expected }: InstallOptions & { readonly staging: string },
 ): Promise<OpenedPackages> {
   const all: PackageContents[] = [];
   let sizeBytes = 0;
@@ -114,7 +121,15 @@ async function openAll(
     const folder = join(staging, String(all.length));
     const archive = await fetch(wanted, join(folder, "download"));
     sizeBytes += (await stat(archive)).size;
-    if (all.length === 0) sha256 = await sha256Of(archive);
+    if (all.length === 0 || expected !== undefined) {
+      const actual = await sha256Of(archive);
+      if (expected !== undefined && actual !== expected[all.length])
+        throw new AppError(
+          "upstream_failed",
+          `${showPackage(wanted)} has the SHA-256 ${actual} instead of ${expected[all.length] ?? "none: there are more parts than expected"}.`,
+        );
+      if (all.length === 0) sha256 = actual;
+    }
     all.push(await openPackage(wanted.registry, archive, { folder: join(folder, "files"), signal }));
     await rm(join(folder, "download"), { recursive: true, force: true });
   };

@@ -8,7 +8,7 @@ import { isSafePath } from "./member-names.ts";
 import { partsOf } from "./model-source.ts";
 import { piperConfigName, piperTokensName } from "./piper-voice.ts";
 import { modelsDirectoryOf, pathOf } from "./pull-options.ts";
-import { isModelFolder } from "./stored-models.ts";
+import { incompleteMark, isModelFolder } from "./stored-models.ts";
 import { originFile } from "./unpack-archive.ts";
 
 /**
@@ -36,6 +36,14 @@ export async function removeModel(dataDirectory: string, name: string): Promise<
   return removed;
 }
 
+/** Removes what an unfinished pull left behind: parts of files, a folder without all of its files, and empty folders. */
+export async function removeUnfinished(dataDirectory: string, name: string): Promise<void> {
+  const path = pathOf(dataDirectory, name);
+  await removeParts(path);
+  if (await isIncomplete(path)) await rm(path, { recursive: true });
+  await removeEmptyFolders(dirname(path), modelsDirectoryOf(dataDirectory));
+}
+
 /** All parts of a split model, and of a Piper voice what is next to its network. */
 function filesOf(name: string): string[] {
   const parts = partsOf({ kind: "file", name, url: "", onHub: false }).map((part) => part.name);
@@ -44,7 +52,7 @@ function filesOf(name: string): string[] {
 
 /** @returns whether there was a model */
 async function removeWhole(path: string): Promise<boolean> {
-  if ((await isModelFolder(path)) || (await wasUnpacked(path))) {
+  if ((await isModelFolder(path)) || (await wasUnpacked(path)) || (await isIncomplete(path))) {
     await rm(path, { recursive: true });
     return true;
   }
@@ -62,11 +70,19 @@ async function wasUnpacked(folder: string): Promise<boolean> {
   return names.includes(originFile);
 }
 
+/** Whether the folder is of a repository whose pull has not ended. */
+async function isIncomplete(folder: string): Promise<boolean> {
+  const names: readonly string[] = await readdir(folder).catch(() => []);
+  return names.includes(incompleteMark);
+}
+
 /** Folders without files, and what was unpacked without weights. */
 async function removeEmptyFolders(folder: string, upTo: string): Promise<void> {
   if (folder === upTo) return;
-  const names = await readdir(folder, { recursive: true });
-  if (names.length === 0) await rmdir(folder);
+  const names = await readdir(folder, { recursive: true }).catch(() => undefined);
+  if (names === undefined) {
+    // It was not created.
+  } else if (names.length === 0) await rmdir(folder);
   else if ((await wasUnpacked(folder)) && !names.some((name) => isWeightsFile(name)))
     await rm(folder, { recursive: true });
   await removeEmptyFolders(dirname(folder), upTo);

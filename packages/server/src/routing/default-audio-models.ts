@@ -43,7 +43,8 @@ export function awaitsVendor(engines: Iterable<TableEngine>, hasResponded: (engi
 
 /**
  * The model that answers by default: English first, since it is the default language of requests; then by engine, the
- * configuration's before discovered ones, and by name.
+ * configuration's before discovered ones; then voices that are fast before slow ones, recognizers of many languages before those
+ * of one, and by name.
  */
 export function defaultAudioModel(found: readonly FoundModel[], capability: AudioCapability): FoundModel | undefined {
   const ranked = found.flatMap((model) => {
@@ -51,7 +52,8 @@ export function defaultAudioModel(found: readonly FoundModel[], capability: Audi
     const type = localTypes.indexOf(pooled.settings.type);
     const audio = type < 0 ? undefined : pooled.engine[capability]?.(model.description.id);
     if (audio === undefined || pooled.engine.problemOf?.(model.description.id) !== undefined) return [];
-    const rank = [knowsEnglish(audio.languages) ? 0 : 1, type, implicit ? 1 : 0];
+    const last = capability === "speech" ? speedRank(pooled.settings, model.description.id) : isSingle(audio.languages);
+    const rank = [knowsEnglish(audio.languages) ? 0 : 1, type, implicit ? 1 : 0, last];
     return [{ model, rank, id: model.description.id }];
   });
   ranked.sort((one, other) => {
@@ -59,6 +61,16 @@ export function defaultAudioModel(found: readonly FoundModel[], capability: Audi
     return at < 0 ? (one.id < other.id ? -1 : 1) : one.rank[at]! - other.rank[at]!;
   });
   return ranked[0]?.model;
+}
+
+/** A second of Kokoro's speech takes seconds on one core, of Piper's 0.2. */
+function speedRank(settings: EngineSettings, id: string): number {
+  return settings.type === "sherpa_onnx" && settings.models[id]?.kind === "kokoro" ? 1 : 0;
+}
+
+/** OpenAI's recognizers know all languages. */
+function isSingle(languages: readonly string[] | undefined): number {
+  return languages !== undefined && languages.length === 1 && languages[0] !== "*" ? 1 : 0;
 }
 
 function knowsEnglish(languages: readonly string[] | undefined): boolean {
