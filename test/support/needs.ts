@@ -7,6 +7,7 @@ import { existsSync, globSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { hasChromium } from "../../packages/console/test/support/chromium.ts";
+import { realModels } from "./real-models.ts";
 import { findInstallation } from "../../packages/server/src/engines/pocketsphinx/installation.ts";
 
 export interface Software {
@@ -35,6 +36,11 @@ export function hasProgram(name: string): boolean {
 
 function program(name: string, debian: string = name, brew?: string): Software {
   return { debian: [debian], ...(brew === undefined ? {} : { brew }), isThere: () => hasProgram(name) };
+}
+
+/** Weights that `npm run test:setup` downloads through pip. */
+function model(path: string): Software {
+  return { debian: ["python3-pip"], isThere: () => existsSync(path) };
 }
 
 const inModules = (path: string): string => fileURLToPath(new URL(`../../node_modules/${path}`, import.meta.url));
@@ -97,6 +103,7 @@ const software = {
   },
   ffmpeg: program("ffmpeg", "ffmpeg", "ffmpeg"),
   fish: program("fish", "fish", "fish"),
+  "gemma-3-270m": model(realModels.gemma),
   iproute2: program("ip", "iproute2"),
   jq: program("jq", "jq", "jq"),
   mpg123: program("mpg123", "mpg123", "mpg123"),
@@ -104,6 +111,7 @@ const software = {
   openssl: program("openssl", "openssl", "openssl"),
   "opus-tools": program("opusinfo", "opus-tools", "opus-tools"),
   pip: program("pip", "python3-pip"),
+  "piper-joe": model(realModels.voice),
   pocketsphinx: {
     debian: ["libpocketsphinx3", "pocketsphinx-en-us"],
     isThere() {
@@ -144,6 +152,7 @@ const software = {
     brew: "valkey",
     isThere: () => valkeyProgram() !== undefined,
   },
+  "whisper-tiny.en": model(realModels.whisper),
   zsh: program("zsh", "zsh", "zsh"),
 } satisfies Record<string, Software>;
 

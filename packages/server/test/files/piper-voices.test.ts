@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import {
   appendFile,
   chmod,
-  copyFile,
   mkdir,
   mkdtemp,
   readFile,
@@ -135,39 +134,6 @@ async function inDataDirectory(run: (dataDirectory: string) => Promise<void>): P
 async function prepared(dataDirectory: string): Promise<readonly StoredModel[]> {
   return prepareStoredModels(dataDirectory, (await listStoredModels(dataDirectory)).models);
 }
-
-const realVoice = process.env["SOUNDING_TEST_PIPER_VOICE"];
-
-test(
-  "a real Piper voice speaks, and the words are heard",
-  { skip: realVoice === undefined ? "runs only with SOUNDING_TEST_PIPER_VOICE=NAME.onnx: a voice of 60 MB" : false },
-  async () => {
-    await using server = await startServer();
-    const id = basename(realVoice!, ".onnx");
-    for (const name of [`${id}.onnx`, `${id}.onnx.json`])
-      await copyFile(join(dirname(realVoice!), name), join(server.dataDirectory, "models", name));
-    await until(server, id);
-    const sentence = "The weather tomorrow is sunny and warm, with a light wind from the north.";
-    const response = await server.call("/v1/audio/speech", {
-      model: id,
-      voice: id,
-      input: sentence,
-      response_format: "wav",
-    });
-    const audio = await response.arrayBuffer();
-    assert.equal(response.status, 200);
-    const form = new FormData();
-    form.set("file", new Blob([audio]), "speech.wav");
-    form.set("model", "pocketsphinx");
-    const headers = { authorization: `Bearer ${server.key}` };
-    const answer = await fetch(`${server.url}/v1/audio/transcriptions`, { method: "POST", body: form, headers });
-    const heard = (await answer.json()) as { text: string };
-    const words = sentence.toLowerCase().match(/[a-z]+/g)!;
-    const known = new Set(heard.text.toLowerCase().split(" "));
-    const share = words.filter((word) => known.has(word)).length / words.length;
-    assert.ok(share >= 0.5, `heard ${heard.text}`);
-  },
-);
 
 describe("preparing a Piper voice", () => {
   test("keeps what was published, and is done once", () =>
