@@ -196,7 +196,7 @@ describe("signing in to the console", { skip: needs("chromium") }, () => {
     const cases = [
       {
         permissions: ["telemetry_read"],
-        views: ["Overview", "Traces", "Conversations", "Logs", "Metrics", "Preferences"],
+        views: ["Overview", "Traces", "Conversations", "Logs", "Metrics", "Spend", "Preferences"],
         missing: ["playground/chat", 'Playground needs the permission "inference"'],
       },
       {

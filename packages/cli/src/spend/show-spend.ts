@@ -56,8 +56,8 @@ function labelOf({ group, key_name: key, organization_name: organization }: Row,
 }
 
 /** What is not known is not 0. */
-function costOf({ calls, cost, unpriced_calls: unpriced }: Amounts): string {
-  return unpriced === calls && cost === "0" ? "unknown" : formatMoney(Number(cost));
+function costOf({ cost, unpriced_calls: unpriced }: Amounts): string {
+  return unpriced > 0 && cost === "0" ? "unknown" : formatMoney(Number(cost));
 }
 
 function totalOf(total: Amounts, { end, start, time_zone: zone }: Spend): string {

@@ -66,6 +66,14 @@ export const views: readonly View[] = [
     load: async () => (await import("../views/metrics/metrics-view.tsx")).MetricsView,
   },
   {
+    id: "spend",
+    title: "Spend",
+    icon: "spend",
+    letter: "e",
+    ...telemetry,
+    load: async () => (await import("../views/spend/spend-view.tsx")).SpendView,
+  },
+  {
     id: "playground",
     title: "Playground",
     icon: "playground",
