@@ -95,12 +95,21 @@ const units = [
 function linesOf(prices: readonly DatedPrice[], currency: string): string[][] {
   return prices.flatMap((price) => {
     const holds = whenOf(price);
-    const ofTokens = price.tokens.flatMap((tier) => {
-      const isLong = tier.above === 0 ? "" : `, prompts above ${tier.above.toLocaleString("en-US")}`;
-      return kinds
-        .filter(([kind]) => kind === "input" || kind === "output" || tier[kind] !== tier[plainOf(kind)])
-        .map(([kind, words]) => [`1,000,000 tokens, ${words}${isLong}`, `${show(tier[kind])} ${currency}`, holds]);
-    });
+    const linesOfTiers = (tiers: readonly Tier[], where: string): string[][] =>
+      tiers.flatMap((tier) => {
+        const isLong = tier.above === 0 ? "" : `, prompts above ${tier.above.toLocaleString("en-US")}`;
+        return kinds
+          .filter(([kind]) => kind === "input" || kind === "output" || tier[kind] !== tier[plainOf(kind)])
+          .map(([kind, words]) => [
+            `1,000,000 tokens, ${words}${isLong}${where}`,
+            `${show(tier[kind])} ${currency}`,
+            holds,
+          ]);
+      });
+    const ofTokens = [
+      ...linesOfTiers(price.tokens, ""),
+      ...Object.entries(price.service_tiers).flatMap(([name, tiers]) => linesOfTiers(tiers, `, ${name}`)),
+    ];
     const others = units.flatMap(([unit, words]) => {
       const value = price[unit];
       return value === null ? [] : [[words, `${show(value)} ${currency}`, holds]];

@@ -545,6 +545,29 @@ export interface PriceList {
         /** Output tokens of reasoning. */
         reasoning: number;
       }[];
+      /** The same for calls that the vendor processed in a service tier, by its name. */
+      service_tiers: Record<string, {
+        /** The rates are those of calls with more input tokens than this; 0 for the first ones. */
+        above: number;
+        /** Input tokens. */
+        input: number;
+        /** Output tokens. */
+        output: number;
+        /** Input tokens that were read from a cache. */
+        cache_read: number;
+        /** Input tokens that were written to a cache. */
+        cache_write: number;
+        /** The same for tokens that the cache keeps for an hour. */
+        cache_write_1h: number;
+        /** Audio tokens of the input. */
+        audio_input: number;
+        /** Audio tokens that were read from a cache. */
+        audio_cache_read: number;
+        /** Audio tokens of the output. */
+        audio_output: number;
+        /** Output tokens of reasoning. */
+        reasoning: number;
+      }[]>;
       /** One million characters of text to speak. */
       characters: number | null;
       /** One minute of audio, transcribed or spoken. */

@@ -46,6 +46,9 @@ const datedPrice = Type.Object(
     ),
     current: Type.Boolean({ description: "Whether it holds now." }),
     tokens: Type.Array(tokenRates, { description: "By the number of input tokens; empty if tokens have no price." }),
+    service_tiers: Type.Record(Type.String(), Type.Array(tokenRates), {
+      description: "The same for calls that the vendor processed in a service tier, by its name.",
+    }),
     characters: nullable("One million characters of text to speak."),
     audio_minute: nullable("One minute of audio, transcribed or spoken."),
     request: nullable("One call, in addition to what it uses."),

@@ -42,6 +42,9 @@ function toObject({ fromMs, hours, price }: DatedPrice, current: boolean): Dated
     hours: hours === undefined ? null : { from: timeOf(hours[0]), to: timeOf(hours[1]) },
     current,
     tokens: price.tokens.map(toRates),
+    service_tiers: Object.fromEntries(
+      Object.entries(price.serviceTiers).map(([name, tiers]) => [name, tiers.map(toRates)]),
+    ),
     characters: price.characters ?? null,
     audio_minute: price.audioMinute ?? null,
     request: price.request ?? null,

@@ -7,16 +7,21 @@ import type {
   ChatUsage,
   FinishReason,
 } from "../api/chat-answer.ts";
-import { textOf, type JsonObject } from "../json-object.ts";
+import { nonEmptyText, textOf, type JsonObject } from "../json-object.ts";
 
 interface AnswerHead {
   readonly id: string;
   readonly model: string;
+  readonly service_tier?: string;
 }
 
-/** What an upstream calls its answer and its model; empty if it does not say. */
-export function headOf({ id, model }: JsonObject): AnswerHead {
-  return { id: textOf(id), model: textOf(model) };
+/** What an upstream calls its answer and its model, empty if it does not say, and how it processed the call. */
+export function headOf({ id, model, service_tier: tier }: JsonObject): AnswerHead {
+  return {
+    id: textOf(id),
+    model: textOf(model),
+    ...(nonEmptyText(tier) === undefined ? {} : { service_tier: textOf(tier) }),
+  };
 }
 
 interface Told {

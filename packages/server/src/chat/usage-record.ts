@@ -40,18 +40,22 @@ export class UsageRecord {
   #chunks = 0;
   /** Of the answer. */
   #characters = 0;
+  /** As the last part of the answer says. */
+  #serviceTier: string | undefined;
   #priced: { readonly usage: ChatUsage; readonly cost: CallCost | undefined } | undefined;
 
   constructor(context: UsageContext) {
     this.#context = context;
   }
 
-  addChunk({ choices }: ChatCompletionChunk): void {
+  addChunk({ choices, service_tier: tier }: ChatCompletionChunk): void {
     this.#chunks += 1;
+    this.#serviceTier = tier ?? this.#serviceTier;
     for (const { delta } of choices) this.#addText(delta);
   }
 
-  addCompletion({ choices }: ChatCompletion): void {
+  addCompletion({ choices, service_tier: tier }: ChatCompletion): void {
+    this.#serviceTier = tier ?? this.#serviceTier;
     for (const { message } of choices) this.#addText(message);
   }
 
@@ -141,7 +145,7 @@ export class UsageRecord {
 
   #price(usage: ChatUsage, attempts: readonly Attempt[]): CallCost | undefined {
     const { costs, requestedModel } = this.#context;
-    const used = { tokens: tokensOfChat(usage), reportedCost: usage.cost };
+    const used = { tokens: tokensOfChat(usage), reportedCost: usage.cost, serviceTier: this.#serviceTier };
     return costs.of(lastModel(attempts, requestedModel), used);
   }
 }

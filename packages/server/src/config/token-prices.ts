@@ -36,8 +36,19 @@ const tier = Type.Object(
   { description: "Prices of calls with long prompts. What is absent keeps its share of `input` or `output`." },
 );
 
+const serviceTier = Type.Object(rates, {
+  description: "Prices of calls in a service tier. What is absent keeps its share of `input` or `output`.",
+});
+
 const members = {
   ...rates,
+  service_tiers: Type.Optional(
+    Type.Record(Type.String({ pattern: "^[a-z][a-z0-9_]{0,31}$" }), serviceTier, {
+      maxProperties: 8,
+      description:
+        "Other prices for calls that the vendor processed in a service tier, by its name in answers, such as `flex`, `priority` or `batch`. Absent: the same prices.",
+    }),
+  ),
   tiers: Type.Optional(
     Type.Array(tier, {
       maxItems: 20,

@@ -12,7 +12,7 @@ export function readAnswer(answer: JsonObject): ChatCompletion {
     blocks.map((block) => (block["type"] === type ? textOf(block[member]) : "")).join("");
   const calls = blocks.filter(({ type }) => type === "tool_use");
   const reasoning = joined("thinking", "thinking");
-  return toCompletion(headOf(answer), {
+  return toCompletion(headOfMessage(answer), {
     message: {
       role: "assistant",
       content: joined("text", "text"),
@@ -22,6 +22,12 @@ export function readAnswer(answer: JsonObject): ChatCompletion {
     finish_reason: toFinishReason(answer["stop_reason"]),
     usage: toChatUsage(answer["usage"]),
   });
+}
+
+/** The service tier is part of the usage. */
+function headOfMessage(message: JsonObject): ReturnType<typeof headOf> {
+  const { usage } = message;
+  return headOf({ ...message, service_tier: isObject(usage) ? usage["service_tier"] : undefined });
 }
 
 function toToolCall({ id, input, name }: JsonObject) {
@@ -52,7 +58,7 @@ export function createReader(): (event: WireEvent) => ChatCompletionChunk | unde
     switch (event["type"]) {
       case "message_start": {
         const message = isObject(event["message"]) ? event["message"] : {};
-        head = headOf(message);
+        head = headOfMessage(message);
         return chunk({ role: "assistant" }, { usage: addUsage(message["usage"]) });
       }
       case "content_block_start": {

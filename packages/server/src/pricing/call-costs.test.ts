@@ -10,6 +10,7 @@ const priceOf = (rates: Parameters<typeof completeRates>[0]): ModelPrice => ({
   tokens: [{ above: 0, ...completeRates(rates) }],
   characters: undefined,
   audioMinute: undefined,
+  serviceTiers: {},
   leastSeconds: 0,
   request: undefined,
   webSearches: undefined,

@@ -1,6 +1,6 @@
 /** What calls cost: computed when a call ends, told in its answer and recorded in its span and its line of the log. */
 import { isObject } from "../json-object.ts";
-import { costOf, type Billionths } from "./model-price.ts";
+import { costOf, serviceTierOf, type Billionths } from "./model-price.ts";
 import type { PricedModel, Prices } from "./prices.ts";
 import { namedCost } from "./reported-costs.ts";
 import type { CallUsage } from "./token-usage.ts";
@@ -10,7 +10,7 @@ export interface CallCost {
   readonly total: number;
   readonly input: number;
   readonly output: number;
-  /** Which price was used: `configured gpt-4o`, or `published openai/gpt-4o 2026-09-23`. */
+  /** Which price was used: `configured gpt-4o`, `configured gpt-4o flex`, or `published openai/gpt-4o 2026-09-23`. */
   readonly source: string;
 }
 
@@ -40,7 +40,8 @@ export function createCallCosts(prices: Pick<Prices, "ofCall">, areTold: boolean
       if (found === undefined) return undefined;
       const parts = costOf(found.price, usage);
       const reported = found.isReported ? namedCost(usage.reportedCost ?? Number.NaN) : undefined;
-      if (reported === undefined) return parts && toCost(parts, found.source);
+      const tier = serviceTierOf(found.price, usage) === undefined ? "" : ` ${usage.serviceTier}`;
+      if (reported === undefined) return parts && toCost(parts, found.source + tier);
       const output = Math.min(parts?.output ?? 0, reported);
       return toCost({ input: reported - output, output }, found.source.replace("published", "reported"));
     },

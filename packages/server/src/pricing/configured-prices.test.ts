@@ -92,6 +92,27 @@ describe("a configured price", () => {
     close(input(2_000, 0, 10), 2_000 * 2 + 10 * 40);
   });
 
+  test("has service tiers, whose prices of caches and long prompts keep their shares", () => {
+    const price = {
+      input: 2,
+      output: 8,
+      cache_read: 0.5,
+      tiers: [{ above: 100, input: 4 }],
+      service_tiers: { flex: { input: 1, output: 4 }, priority: { output: 16, cache_read: 1 } },
+    };
+    const cost = (serviceTier: string | undefined, members: Partial<typeof noTokens>): number =>
+      costAt(price, { ...tokens(members), serviceTier })! * 1e6;
+    const short = { inputTokens: 100, cacheReadTokens: 40, outputTokens: 10 };
+    close(cost("flex", short), 60 * 1 + 40 * 0.25 + 10 * 4);
+    close(cost("priority", short), 60 * 2 + 40 * 1 + 10 * 16);
+    const long = { inputTokens: 200, outputTokens: 10 };
+    close(cost("flex", long), 200 * 2 + 10 * 4);
+    close(cost("priority", long), 200 * 4 + 10 * 16);
+    for (const other of [undefined, "default", "standard", "constructor"]) {
+      close(cost(other, short), 60 * 2 + 40 * 0.5 + 10 * 8);
+    }
+  });
+
   test("keeps the vendor's tiers only if it has no price of its own", () => {
     assert.equal(priceAt(read({ published: "gemini-2.5-pro" }), now).tokens.length, 2);
     assert.equal(priceAt(read({ published: "gemini-2.5-pro", cache_read: 0.1 }), now).tokens.length, 2);

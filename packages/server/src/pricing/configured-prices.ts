@@ -79,8 +79,10 @@ function datedPrices(members: PriceMembers, fromMs: number, published: Published
 }
 
 function toPrice(members: PriceMembers, published: ModelPrice | undefined): ModelPrice {
+  const tokens = toTiers(members, published?.tokens ?? []);
   return {
-    tokens: toTiers(members, published?.tokens ?? []),
+    tokens,
+    serviceTiers: toServiceTiers(members, tokens),
     characters: members.characters ?? published?.characters,
     audioMinute: members.audio_minute ?? published?.audioMinute,
     leastSeconds: published?.leastSeconds ?? 0,
@@ -101,6 +103,33 @@ function toTiers(members: PriceMembers, published: readonly TokenTier[]): TokenT
   }
   if (input !== undefined || output !== undefined) return [first];
   return [first, ...higher.map((tier) => ({ above: tier.above, ...overrideRates(tier, members) }))];
+}
+
+/** What a service tier leaves out, and its prices for long prompts, keep their share of the other prices. */
+function toServiceTiers(
+  { service_tiers: given = {} }: PriceMembers,
+  tokens: readonly TokenTier[],
+): ModelPrice["serviceTiers"] {
+  const [first] = tokens;
+  if (first === undefined) return {};
+  const scaled = (rate: number, base: number, own: number | undefined): number | undefined =>
+    own === undefined ? undefined : base === 0 ? own : rate * (own / base);
+  return Object.fromEntries(
+    Object.entries(given).map(([name, rates]) => [
+      name,
+      tokens.map((tier) => {
+        const { input, output } = rates;
+        const own = {
+          ...rates,
+          ...defined({
+            input: scaled(tier.input, first.input, input),
+            output: scaled(tier.output, first.output, output),
+          }),
+        };
+        return { above: tier.above, ...overrideRates(tier, tier === first ? rates : own) };
+      }),
+    ]),
+  );
 }
 
 function ownRates(given: PriceMembers): TokenRates | undefined {

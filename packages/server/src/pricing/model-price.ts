@@ -23,6 +23,8 @@ export interface TokenTier extends TokenRates {
 export interface ModelPrice {
   /** In order of `above`, from 0; empty if tokens have no price. */
   readonly tokens: readonly TokenTier[];
+  /** The same for calls that the vendor processed in one of these service tiers, such as `flex`. */
+  readonly serviceTiers: Readonly<Record<string, readonly TokenTier[]>>;
   /** Of one million characters of text to speak. */
   readonly characters: number | undefined;
   /** Of one minute of audio, spoken or transcribed. */
@@ -89,7 +91,8 @@ const billionth = 1e9;
 const perToken = billionth / 1e6;
 
 function costOfUse(price: ModelPrice, usage: CallUsage): Billionths | undefined {
-  if (usage.tokens !== undefined && price.tokens.length > 0) return costOfTokens(price.tokens, usage.tokens);
+  const tiers = serviceTierOf(price, usage) ?? price.tokens;
+  if (usage.tokens !== undefined && tiers.length > 0) return costOfTokens(tiers, usage.tokens);
   if (usage.characters !== undefined && price.characters !== undefined) {
     return { input: usage.characters * price.characters * perToken, output: 0 };
   }
@@ -99,6 +102,15 @@ function costOfUse(price: ModelPrice, usage: CallUsage): Billionths | undefined 
   const ofSeconds = (seconds: number): number => (seconds / 60) * price.audioMinute! * billionth;
   const charged = inputSeconds === undefined || inputSeconds === 0 ? 0 : Math.max(inputSeconds, price.leastSeconds);
   return { input: ofSeconds(charged), output: ofSeconds(outputSeconds ?? 0) };
+}
+
+/** Undefined if the call's service tier has no price of its own. */
+export function serviceTierOf(
+  { serviceTiers }: ModelPrice,
+  { serviceTier }: CallUsage,
+): readonly TokenTier[] | undefined {
+  const isPriced = serviceTier !== undefined && Object.hasOwn(serviceTiers, serviceTier);
+  return isPriced ? serviceTiers[serviceTier] : undefined;
 }
 
 function costOfTokens(tiers: readonly TokenTier[], usage: TokenUsage): Billionths {

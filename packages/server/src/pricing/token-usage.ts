@@ -40,6 +40,8 @@ export const noTokens: TokenUsage = {
 /** What a call used: tokens, or what speech and transcription are charged by. */
 export interface CallUsage {
   readonly tokens?: TokenUsage | undefined;
+  /** How the vendor says that it processed the call, such as `flex`. */
+  readonly serviceTier?: string | undefined;
   /** UTF-16 code units of the text that was spoken. */
   readonly characters?: number | undefined;
   /** Of a recording that was transcribed. */

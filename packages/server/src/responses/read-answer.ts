@@ -81,6 +81,8 @@ export function createReader(): (event: WireEvent) => ChatCompletionChunk | unde
     }
     if (!endings.has(type) || !isObject(event["response"])) return undefined;
     const { response } = event;
+    // It is `auto` until then.
+    head = headOf(response);
     return chunk({}, toFinishReason(response, toolCalls.size > 0), toChatUsage(response["usage"]));
   };
 }

@@ -5,6 +5,7 @@ import type { ReportedCosts } from "../../src/pricing/reported-costs.ts";
 
 const nothing: ModelPrice = {
   tokens: [],
+  serviceTiers: {},
   characters: undefined,
   audioMinute: undefined,
   leastSeconds: 0,

@@ -31,6 +31,7 @@ function readPrice(prices: PublishedPrice, leastSeconds: number): ModelPrice {
   };
   return {
     tokens: readTiers(prices),
+    serviceTiers: {},
     characters: per("input_mchars", 1),
     audioMinute: per("input_audio_hours", 60) ?? per("audio_hours", 60),
     leastSeconds,

@@ -57,6 +57,7 @@ export function modelCosts(ratesOf: RatesOfModels): CostOfModels {
 }
 
 const onlyTokens = {
+  serviceTiers: {},
   characters: undefined,
   audioMinute: undefined,
   leastSeconds: 0,
