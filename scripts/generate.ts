@@ -31,6 +31,7 @@ import {
 } from "../packages/server/src/api/transcription.ts";
 import { SpeechRequest } from "../packages/server/src/api/speech-request.ts";
 import { SpeechWithBoundaries, VoiceList, WordBoundary } from "../packages/server/src/api/speech.ts";
+import { Budget } from "../packages/server/src/api/budgets.ts";
 import { Deletion } from "../packages/server/src/api/deletions.ts";
 import { Membership, Person, Role } from "../packages/server/src/api/people.ts";
 import { Usage } from "../packages/server/src/api/usage.ts";
@@ -142,6 +143,11 @@ const files: Generated[] = [
   {
     path: "packages/console/src/api/people-types.ts",
     render: () => renderClientTypes({ Person: Person.json, Membership: Membership.json, Role: Role.json }),
+    format: true,
+  },
+  {
+    path: "packages/console/src/api/budget-types.ts",
+    render: () => renderClientTypes({ Budget: Budget.json }),
     format: true,
   },
   {

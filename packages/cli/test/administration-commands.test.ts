@@ -87,6 +87,29 @@ async function administer(env: Record<string, string>, where: string): Promise<v
   const updated = await run(`key update ${key.id} --name build --expires never`);
   assert.deepEqual([updated.name, updated["expires_at"], updated["secret"]], ["build", null, undefined]);
   assert.deepEqual(await run<Shown[]>("key list -o apex -p bot"), [updated]);
+  const budget = await run(
+    "budget create pilot -o apex --amount 1.5 --key build --thresholds 80,50 --time-zone Asia/Tokyo",
+  );
+  assert.deepEqual(
+    ["amount", "subject", "value", "thresholds", "period", "time_zone", "used", "remaining"].map(
+      (name) => budget[name],
+    ),
+    [1.5, "key", key.id, [50, 80], "month", "Asia/Tokyo", 0, 1.5],
+  );
+  const teams = await run("budget create teams -o apex --amount 2 --each tag:team --period day --only-report");
+  assert.deepEqual(
+    ["subject", "tag", "value", "enforced", "values"].map((name) => teams[name]),
+    ["tag", "team", null, false, undefined],
+  );
+  assert.deepEqual(await run<Shown[]>("budget list -o apex"), [budget, teams]);
+  assert.deepEqual((await run("budget show teams"))["values"], []);
+  const raised = await run("budget update pilot --amount 2 --only-report --unpriced allow --thresholds none");
+  assert.deepEqual(
+    ["amount", "enforced", "unpriced", "thresholds"].map((name) => raised[name]),
+    [2, false, "allow", []],
+  );
+  for (const { id } of [budget, teams]) assert.equal((await run(`budget delete ${id}`)).id, id);
+  assert.deepEqual(await run<Shown[]>("budget list -o apex"), []);
   const graced = await run<Shown & { replaced: Shown }>("key rotate build -o apex --grace 1h");
   assert.match(String(graced["secret"]), /^sk-/);
   assert.notEqual(graced["secret"], key["secret"]);
@@ -160,7 +183,7 @@ async function administerPeople(run: <Value = Shown>(words: string) => Promise<V
   assert.equal((await run("role delete unused -o apex")).id, unused.id);
 }
 
-describe("sounding org, project and key on the database of this machine", () => {
+describe("sounding org, project, key and budget on the database of this machine", () => {
   test("create, list, show, update, revoke and archive", async () => {
     const { env } = await newInstallation();
     await administer(env, "");
@@ -179,6 +202,12 @@ describe("sounding org, project and key on the database of this machine", () => 
       /^NAME +ORGANIZATION +KEY +PERMISSIONS +LAST USED +EXPIRES +ID\nlaptop +acme +sk-.{4}….{4} .* key_\w+\n$/,
     );
     assert.ok(!list.stdout.includes(stdout.trim()));
+    await sounding("budget create all --amount 10 --key laptop --period total", env);
+    assert.match(
+      (await sounding("budget list", env)).stdout,
+      /^NAME +ORGANIZATION +FOR +AMOUNT .*\nall +acme +key key_\w+ +10 USD +total +0 +░{10} +0 +10 +- +bgt_\w+\n$/,
+    );
+    assert.match((await sounding("budget show all", env)).stdout, /^resets_at +-$/m);
     assert.match((await sounding("org show acme", env)).stdout, /^allowed_models +-$/m);
   });
 
@@ -231,6 +260,18 @@ describe("sounding org, project and key on the database of this machine", () => 
     ["key create k --expires tomorrow", 2, /--expires is "tomorrow"; it must be a duration such as 90d/],
     ["key create k --expires 2001-01-01", 1, /expires_at is 978307200, which is in the past/],
     ["key create k --operator", 1, /operator is true; this requires the permission "admin"/],
+    ["budget create b", 2, /--amount is missing/],
+    ["budget create b --amount much", 2, /--amount is "much"; it must be a number above 0/],
+    ["budget create b --amount 1 --user a --model m", 2, /--user and --model exclude each other/],
+    [
+      "budget create b --amount 1 --each nobody",
+      2,
+      /--each is "nobody"; it must be project, key, user, model or tag:NAME/,
+    ],
+    ["budget create b --amount 1 --tag team", 2, /--tag is "team"; it must be a name and a value/],
+    ["budget create b --amount 1 --time-zone Nowhere", 1, /time_zone is "Nowhere"; expected an IANA name/],
+    ["budget update b --enforce --only-report", 2, /contradict each other/],
+    ["budget delete nothing", 5, /the budget "nothing" does not exist; `sounding budget list`/],
     ["key rotate key_none --grace soon", 2, /--grace is "soon"; it must be a duration such as 30m/],
     ["key create k --permission root", 2, /--permission is "root"/],
     ["org list --url http://127.0.0.1:9", 4, /no key to administer http:.*set SOUNDING_ADMIN_KEY, or use --local/],
@@ -250,7 +291,7 @@ describe("sounding org, project and key on a server", () => {
   /** The admin API over real HTTP, for any holder of the key. */
   async function startServer() {
     const { dataDirectory } = await newInstallation();
-    const administration = await openAdministration({ dataDirectory });
+    const administration = await openAdministration({ dataDirectory, currency: "USD" });
     const reply = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
       response.setHeader("content-type", "application/json");
       try {

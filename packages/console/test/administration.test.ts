@@ -162,6 +162,47 @@ describe("the view Administration", { skip: needs("chromium") }, () => {
     assert.deepEqual(console.problems, []);
   });
 
+  test("creates and changes a budget, shows what is used and reserved of it, and leaves an operator's alone", async () => {
+    await using console = await openAs(acmeAdmin);
+    const { page } = console;
+    await console.open("administration/budgets");
+    await page.getByRole("button", { name: "New budget" }).click();
+    await page.getByLabel("Name").fill("each user");
+    await page.getByLabel("Amount").fill("0.5");
+    await page.getByLabel("For", { exact: true }).selectOption("End users");
+    await page.getByLabel("Starts again").selectOption("Every day");
+    await page.getByLabel("Time zone").fill("Nowhere");
+    await submit(page, "Create");
+    await page.getByText(/time_zone is "Nowhere"/).waitFor();
+    await page.getByLabel("Time zone").fill("Europe/Berlin");
+    await submit(page, "Create");
+    await page.getByRole("heading", { level: 1, name: "each user" }).waitFor();
+    await page.getByText("0.5 USD a day").waitFor();
+    await page.getByText("Nothing was used in this period.").waitFor();
+    await page.getByRole("button", { name: "Edit" }).click();
+    await page.getByLabel("Amount in USD").fill("0.75");
+    await page.getByLabel("Refuse calls that do not fit").uncheck();
+    await submit(page, "Save");
+    await page.getByText("0.75 USD a day").waitFor();
+    await page.getByText("are allowed", { exact: true }).waitFor();
+    await page.getByRole("link", { name: "All budgets" }).click();
+    await page.getByText("only reports").waitFor();
+    await page.getByRole("link", { name: "each user" }).click();
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.getByLabel("Type each user to confirm").fill("each user");
+    await submit(page, "Delete");
+    await page.getByRole("heading", { name: "No budgets yet" }).waitFor();
+    const imposed = await administer<Created>(server, "budgets", {
+      organization_id: acme.id,
+      name: "imposed",
+      amount: 1,
+    });
+    await console.open(`administration/budgets/${imposed.id}`);
+    await page.getByRole("meter", { name: "What is used of the budget" }).waitFor();
+    assert.equal(await page.getByRole("button", { name: "Edit" }).count(), 0);
+    assert.deepEqual(console.problems, []);
+  });
+
   test("creates and archives an organization, after its name was typed", async () => {
     await using console = await openAs(operator);
     const { page } = console;
@@ -274,6 +315,7 @@ describe("the view Administration", { skip: needs("chromium") }, () => {
           ["administration/organizations", "acme"],
           ["administration/keys?search=acme", "acme admin"],
           ["administration/keys?dialog=create", "New key"],
+          ["administration/budgets?dialog=create", "New budget"],
           [`administration/organizations/${acme.id}`, "Telemetry exports"],
           [`administration/projects/${project.id}?dialog=archive`, "Archive the project"],
         ] as const) {

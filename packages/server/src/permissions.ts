@@ -25,11 +25,13 @@ const definitions = {
   content_read: {
     allows: "see recorded prompts, completions, tool calls and transcripts in what `telemetry_read` shows",
   },
-  spend_read: { allows: "see spend, costs and budgets" },
-  configuration_read: { allows: "see the organization, projects, keys without secrets, people, roles and alert rules" },
+  spend_read: { allows: "see spend and costs" },
+  configuration_read: {
+    allows: "see the organization, projects, keys without secrets, people, roles, budgets and alert rules",
+  },
   personal_keys: { allows: "create and revoke API keys of their own" },
   admin: {
-    allows: "change projects, keys, people, roles and alert rules, and delete data",
+    allows: "change projects, keys, people, roles, budgets and alert rules, and delete data",
     includes: ["configuration_read", "models_read", "spend_read"],
   },
   owner: { allows: "grant and remove the role `owner`", includes: ["admin"] },

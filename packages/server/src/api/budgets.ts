@@ -7,6 +7,7 @@ import { schema, type TypeOf } from "./schema.ts";
 const strict = { additionalProperties: false } as const;
 const root = "/admin/v1/budgets";
 const administration = { tag: "Administration", permission: "admin", maxBodyBytes: adminBodyBytes } as const;
+const reading = { ...administration, permission: "configuration_read" } as const;
 
 export const budgetSubjects = ["organization", "project", "key", "user", "model", "tag"] as const;
 export type BudgetSubject = (typeof budgetSubjects)[number];
@@ -117,7 +118,7 @@ const budget = Type.Object(
   },
   { description: "A budget, and what is used of it in the current period." },
 );
-const Budget = schema(budget);
+export const Budget = schema(budget);
 export type Budget = TypeOf<typeof Budget>;
 
 const BudgetCreate = schema(
@@ -180,7 +181,7 @@ const BudgetPage = schema(
 );
 
 export const listBudgetsOperation = operation({
-  ...administration,
+  ...reading,
   id: "listBudgets",
   method: "GET",
   path: root,
@@ -219,7 +220,7 @@ export const createBudgetOperation = operation({
 const one = { path: `${root}/{budget_id}`, pathParameters: { budget_id: "Identifier of the budget." } };
 
 export const getBudgetOperation = operation({
-  ...administration,
+  ...reading,
   ...one,
   id: "getBudget",
   method: "GET",

@@ -11,7 +11,7 @@ import { route, type Route, type RouteResponse } from "../http/route.ts";
 import type { BudgetUse } from "../limits/budgets/budgets.ts";
 import { Budget as CountedBudget, type BudgetDefinition } from "../limits/budgets/budget.ts";
 import type { Scope } from "../tenant.ts";
-import { namedOrganization, requireReach } from "./authority.ts";
+import { listedOrganization, namedOrganization, requireReach, requireWholeOrganization } from "./authority.ts";
 import {
   budgetNotFound,
   createBudget,
@@ -36,6 +36,7 @@ const billionths = 1e9;
 
 export function budgetRoutes({ control, currency, useOf }: BudgetRouteParts): readonly Route[] {
   const reachable = async (scope: Scope, path: Readonly<Record<string, string>>): Promise<StoredBudget> => {
+    requireWholeOrganization(scope, "use budgets");
     const id = path["budget_id"] ?? "";
     const budget = await getBudget(control, id);
     requireReach(scope, budget.organizationId, budgetNotFound(id));
@@ -45,8 +46,8 @@ export function budgetRoutes({ control, currency, useOf }: BudgetRouteParts): re
     toObject(budget, await useOf(budget), withValues);
   return [
     route(listBudgetsOperation, async ({ query, scope }) => {
-      const named = await namedOrganization(control, scope, query.get("organization_id") ?? undefined);
-      const organizationId = named ?? (scope.key.operator ? undefined : scope.organizationId);
+      requireWholeOrganization(scope, "use budgets");
+      const organizationId = await listedOrganization(control, scope, query);
       const filter = { ...pageRequest(query), organizationId, name: query.get("name") ?? undefined };
       const { data, ...page } = await listBudgets(control, filter);
       const budgets: Budget[] = [];
@@ -55,6 +56,7 @@ export function budgetRoutes({ control, currency, useOf }: BudgetRouteParts): re
       return json({ ...page, data: budgets });
     }),
     route(createBudgetOperation, async ({ body, scope }) => {
+      requireWholeOrganization(scope, "use budgets");
       const { organization_id, ...created } = body;
       const organizationId = (await namedOrganization(control, scope, organization_id)) ?? scope.organizationId;
       return json(

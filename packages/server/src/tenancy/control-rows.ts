@@ -133,7 +133,7 @@ export async function writeOrganizationRows(control: ControlDatabase, copied: re
   };
   await control.change(async (transaction) => {
     await requireReplaceable(transaction, id);
-    for (const table of ["alert_groups", "alert_states", "roles"] as const)
+    for (const table of ["alert_groups", "alert_states", "budgets", "budget_usage", "roles"] as const)
       await transaction.deleteFrom(table).where("organization_id", "=", id).execute();
     const name = String(organization["name"]);
     await rejectNameConflict("organization", name, () => write(transaction, "organizations"));

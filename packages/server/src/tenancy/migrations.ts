@@ -23,9 +23,9 @@ const migrations: Record<string, Migration> = {
   "0008_limits_of_rotated_keys": { up: addLimitsKey },
   "0009_responses": { up: createResponses },
   "0010_background_responses": { up: createBackgroundResponses },
+  "0011_budgets": { up: createBudgets },
   "0012_people": { up: createPeople },
   "0014_audit": { up: createAuditTables },
-  "0011_budgets": { up: createBudgets },
 };
 
 export const knownMigrations: readonly string[] = Object.keys(migrations);

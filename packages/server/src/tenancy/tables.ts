@@ -4,7 +4,7 @@
  * databases store alike; no query reads inside them.
  */
 import type { AuditEventTable, AuditExportTable, AuditHeadTable } from "./audit/audit-rows.ts";
-import type { BudgetLeaseTable, BudgetTable, BudgetUsageTable } from "./budget-rows.ts";
+import type { BudgetTables } from "./budget-tables.ts";
 
 interface OrganizationTable {
   id: string;
@@ -233,7 +233,7 @@ interface WriteProbeTable {
   written_at: number;
 }
 
-export interface ControlTables {
+export interface ControlTables extends BudgetTables {
   organizations: OrganizationTable;
   projects: ProjectTable;
   keys: KeyTable;
@@ -253,8 +253,5 @@ export interface ControlTables {
   audit_events: AuditEventTable;
   audit_head: AuditHeadTable;
   audit_export: AuditExportTable;
-  budgets: BudgetTable;
-  budget_usage: BudgetUsageTable;
-  budget_leases: BudgetLeaseTable;
   write_probe: WriteProbeTable;
 }

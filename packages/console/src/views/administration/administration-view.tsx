@@ -1,9 +1,11 @@
-/** The view "Administration": organizations, projects, people, keys and deletions, as lists and one by one. */
+/** The view "Administration": organizations, projects, people, keys, budgets and deletions, as lists and one by one. */
 import { Notice } from "../../design/states.tsx";
 import { Tabs } from "../../design/tabs.tsx";
 import { ViewHeader } from "../../shell/view-header.tsx";
 import { href, viewPath } from "../../state/address.ts";
 import { may } from "../../state/session.ts";
+import { BudgetList } from "./budget-list.tsx";
+import { BudgetPage } from "./budget-page.tsx";
 import { DeletionList } from "./deletion-list.tsx";
 import { DeletionPage } from "./deletion-page.tsx";
 import { KeyList } from "./key-list.tsx";
@@ -20,6 +22,7 @@ const kinds = [
   { id: "projects", title: "Projects", List: ProjectList, Page: ProjectPage },
   { id: "people", title: "People", List: PeopleList, Page: PersonPage },
   { id: "keys", title: "Keys", List: KeyList, Page: KeyPage },
+  { id: "budgets", title: "Budgets", List: BudgetList, Page: BudgetPage },
   { id: "deletions", title: "Deletions", List: DeletionList, Page: DeletionPage },
 ] as const;
 

@@ -1,4 +1,4 @@
-/** The frame of a page about one organization, project, person, key or deletion: back, name, actions, facts. */
+/** The frame of a page about one organization, project, person, key, budget or deletion: back, name, actions, facts. */
 import type { ComponentChildren } from "preact";
 import { useQuery, type Query } from "../../api/use-query.ts";
 import { requestJson } from "../../api/request.ts";
@@ -21,7 +21,7 @@ export function ObjectPage<Item extends { readonly name: string; readonly id: st
   children,
 }: {
   readonly query: Query<Item>;
-  /** `organizations`, `projects`, `people`, `keys` or `deletions`. */
+  /** `organizations`, `projects`, `people`, `keys`, `budgets` or `deletions`. */
   readonly kind: string;
   readonly actions: (item: Item) => ComponentChildren;
   readonly children: (item: Item) => ComponentChildren;

@@ -37,7 +37,8 @@ export function ObjectTable<Item extends { readonly id: string }>({
   readonly columns: readonly Column<Item>[];
   /** Such as `keys`. */
   readonly what: string;
-  readonly endedLabel: string;
+  /** Absent: such objects do not end. */
+  readonly endedLabel?: string | undefined;
   /** Absent: nobody may create one here. */
   readonly createLabel?: string | undefined;
   /** More filters. */
@@ -56,14 +57,16 @@ export function ObjectTable<Item extends { readonly id: string }>({
           onInput={(event) => setParameters({ search: event.currentTarget.value || undefined }, { replace: true })}
         />
         {children}
-        <label class="administration-check">
-          <input
-            type="checkbox"
-            checked={ended.value === "1"}
-            onChange={(event) => setParameters({ ended: event.currentTarget.checked ? "1" : undefined })}
-          />
-          {endedLabel}
-        </label>
+        {endedLabel !== undefined && (
+          <label class="administration-check">
+            <input
+              type="checkbox"
+              checked={ended.value === "1"}
+              onChange={(event) => setParameters({ ended: event.currentTarget.checked ? "1" : undefined })}
+            />
+            {endedLabel}
+          </label>
+        )}
         {createLabel !== undefined && may("admin") && (
           <button type="button" class="button primary spread" onClick={() => showDialog("create")}>
             <Icon name="plus" />
