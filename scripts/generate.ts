@@ -32,6 +32,7 @@ import {
 import { SpeechRequest } from "../packages/server/src/api/speech-request.ts";
 import { SpeechWithBoundaries, VoiceList, WordBoundary } from "../packages/server/src/api/speech.ts";
 import { Budget } from "../packages/server/src/api/budgets.ts";
+import { AuditEvent, AuditVerification } from "../packages/server/src/api/audit.ts";
 import { Deletion } from "../packages/server/src/api/deletions.ts";
 import { Membership, Person, Role } from "../packages/server/src/api/people.ts";
 import { Usage } from "../packages/server/src/api/usage.ts";
@@ -153,6 +154,11 @@ const files: Generated[] = [
   {
     path: "packages/console/src/api/deletion-types.ts",
     render: () => renderClientTypes({ Deletion: Deletion.json }),
+    format: true,
+  },
+  {
+    path: "packages/console/src/api/audit-types.ts",
+    render: () => renderClientTypes({ AuditEvent: AuditEvent.json, AuditVerification: AuditVerification.json }),
     format: true,
   },
 ];

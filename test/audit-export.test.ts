@@ -28,10 +28,10 @@ interface Listed {
 }
 
 /** A statement on the control database, next to the server. */
-function onDatabase<Row>(statement: string): Row | undefined {
+function onDatabase(statement: string): Record<string, unknown> | undefined {
   const database = new DatabaseSync(join(server.dataDirectory, "control.sqlite"), { timeout: 5000 });
   try {
-    return database.prepare(statement).get() as Row | undefined;
+    return database.prepare(statement).get();
   } finally {
     database.close();
   }
@@ -40,7 +40,7 @@ function onDatabase<Row>(statement: string): Row | undefined {
 /** Waits until everything that is written is exported. */
 async function untilExported(): Promise<void> {
   const statement = "select audit_export.sequence = audit_head.sequence as done from audit_export, audit_head";
-  while (onDatabase<{ done: number }>(statement)?.done !== 1) await delay(50);
+  while (onDatabase(statement)?.["done"] !== 1) await delay(50);
 }
 
 /** Without the entries of these queries, which are read as well. */
@@ -76,9 +76,9 @@ test("entries become log records of the chosen organization, each once, also if 
   );
   const records = await exported(secret);
   assert.equal(records.length, data.length);
-  const lines = records.map(({ line }) => line);
-  assert.ok(lines.includes("key operator: createOrganization organization acme: done"));
-  assert.ok(lines.includes("key first key: queryLogs project support: done"));
+  const lines = new Set(records.map(({ line }) => line));
+  assert.ok(lines.has("key operator: createOrganization organization acme: done"));
+  assert.ok(lines.has("key first key: queryLogs project support: done"));
   const [refused, ...others] = await exported(secret, '| sounding_audit_outcome="refused"');
   assert.deepEqual(others, []);
   assert.equal(refused!.line, "key first key: listKeys key: refused (permission_denied)");

@@ -329,4 +329,35 @@ describe("the view Administration", { skip: needs("chromium") }, () => {
       }
     });
   }
+
+  test("lists the audit log with filters, shows what changed, and verifies it", async () => {
+    const organization_id = acme.id;
+    const key: Created = await administer(server, "keys", { organization_id, name: "watched", permissions: ["admin"] });
+    await fetch(`${server.url}/admin/v1/keys/${key.id}`, {
+      method: "PATCH",
+      headers: { authorization: `Bearer ${operator.secret}`, "content-type": "application/json" },
+      body: JSON.stringify({ name: "watched closely" }),
+    });
+    await using console = await openAs(operator);
+    const { page } = console;
+    await console.open("administration/audit");
+    await page.getByLabel("Object").fill(key.id);
+    await page.getByLabel("Object").press("Enter");
+    const row = page.getByRole("row").filter({ hasText: "updateKey" });
+    await page.getByText("createKey key watched").waitFor();
+    await row.getByText("key root").waitFor();
+    assert.equal(await page.getByRole("rowheader").count(), 2);
+    await row.locator("summary").click();
+    await row.getByText("watched → watched closely").waitFor();
+    await page.getByLabel("Outcome").selectOption("refused");
+    await page.getByRole("heading", { name: "No entry matches" }).waitFor();
+    await page.getByRole("button", { name: "Verify" }).click();
+    await page.getByText("The audit log is valid:").waitFor();
+    await assertAccessible(page);
+    assert.deepEqual(console.problems, []);
+    await using ofAcme = await openAs(acmeAdmin);
+    await ofAcme.open(`administration/audit?target=${key.id}`);
+    await ofAcme.page.getByText("key operator").first().waitFor();
+    assert.equal(await ofAcme.page.getByRole("button", { name: "Verify" }).count(), 0);
+  });
 });

@@ -114,7 +114,7 @@ const problem = Type.Object(
   { description: "A place where the log is not what was written." },
 );
 
-const AuditVerification = schema(
+export const AuditVerification = schema(
   Type.Object(
     {
       object: Type.Literal("audit_verification", { description: "Always `audit_verification`." }),

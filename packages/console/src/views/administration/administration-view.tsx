@@ -1,4 +1,4 @@
-/** The view "Administration": organizations, projects, people, keys, budgets and deletions, as lists and one by one. */
+/** The view "Administration": organizations, projects, people, keys, budgets and deletions, as lists and one by one, and the audit log. */
 import { Notice } from "../../design/states.tsx";
 import { Tabs } from "../../design/tabs.tsx";
 import { ViewHeader } from "../../shell/view-header.tsx";
@@ -6,6 +6,7 @@ import { href, viewPath } from "../../state/address.ts";
 import { may } from "../../state/session.ts";
 import { BudgetList } from "./budget-list.tsx";
 import { BudgetPage } from "./budget-page.tsx";
+import { AuditList } from "./audit-list.tsx";
 import { DeletionList } from "./deletion-list.tsx";
 import { DeletionPage } from "./deletion-page.tsx";
 import { KeyList } from "./key-list.tsx";
@@ -24,6 +25,7 @@ const kinds = [
   { id: "keys", title: "Keys", List: KeyList, Page: KeyPage },
   { id: "budgets", title: "Budgets", List: BudgetList, Page: BudgetPage },
   { id: "deletions", title: "Deletions", List: DeletionList, Page: DeletionPage },
+  { id: "audit", title: "Audit log", List: AuditList, Page: undefined },
 ] as const;
 
 const tabs = kinds.map(({ id, title }) => ({ id, title, address: href(`administration/${id}`) }));
@@ -31,7 +33,7 @@ const tabs = kinds.map(({ id, title }) => ({ id, title, address: href(`administr
 export function AdministrationView() {
   const [kindId = "", objectId] = viewPath.value.split("/");
   const { id, List, Page } = kinds.find((kind) => kind.id === kindId) ?? kinds[0];
-  if (objectId !== undefined && objectId !== "")
+  if (Page !== undefined && objectId !== undefined && objectId !== "")
     return (
       <div class="view">
         <Page key={objectId} id={objectId} />
