@@ -111,6 +111,15 @@ const membership = {
   pathParameters: { membership_id: "Identifier of the membership." },
 };
 
+export const getMembershipOperation = operation({
+  ...reading,
+  ...membership,
+  id: "getMembership",
+  method: "GET",
+  summary: "Show a membership",
+  answer: answer(Membership, "The membership."),
+});
+
 export const updateMembershipOperation = operation({
   ...administration,
   ...membership,
@@ -158,6 +167,15 @@ export const createRoleOperation = operation({
 
 const role = { path: `${root}/roles/{role_id}`, pathParameters: { role_id: "Identifier of the role." } };
 
+export const getRoleOperation = operation({
+  ...reading,
+  ...role,
+  id: "getRole",
+  method: "GET",
+  summary: "Show a role that an organization defined",
+  answer: answer(Role, "The role."),
+});
+
 export const updateRoleOperation = operation({
   ...administration,
   ...role,
@@ -186,10 +204,12 @@ export const peopleOperations: readonly Operation[] = [
   updatePersonOperation,
   listMembershipsOperation,
   createMembershipOperation,
+  getMembershipOperation,
   updateMembershipOperation,
   deleteMembershipOperation,
   listRolesOperation,
   createRoleOperation,
+  getRoleOperation,
   updateRoleOperation,
   deleteRoleOperation,
 ];

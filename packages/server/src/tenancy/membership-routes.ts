@@ -3,6 +3,7 @@ import type { Membership } from "../api/people.ts";
 import {
   createMembershipOperation,
   deleteMembershipOperation,
+  getMembershipOperation,
   listMembershipsOperation,
   updateMembershipOperation,
 } from "../api/people-operations.ts";
@@ -10,7 +11,7 @@ import { AppError } from "../errors.ts";
 import { route, type Route, type RouteResponse } from "../http/route.ts";
 import type { Scope } from "../tenant.ts";
 import { boundProjectId, namedOrganization, requestedProject, requireReach } from "./authority.ts";
-import type { ControlDatabase, Writer } from "./control-database.ts";
+import type { ControlDatabase, Reader, Writer } from "./control-database.ts";
 import { requireGrantable, requireRemovable } from "./grants.ts";
 import { identifierParameter, pageRequest } from "./list-query.ts";
 import { adminSource, removeMembership, setMembership, type MembershipRow } from "./memberships.ts";
@@ -18,20 +19,15 @@ import { listMemberships, toMembership } from "./people-list.ts";
 import { replaceMembership, requireVisible, visibleMemberships } from "./people-routes.ts";
 
 export function membershipRoutes(control: ControlDatabase): Route[] {
-  /** The membership, if the caller reaches it. */
+  /** Runs a change of a membership that the caller reaches. */
   async function change<T>(
     scope: Scope,
-    path: Readonly<Record<string, string>>,
+    path: Path,
     run: (transaction: Writer, row: MembershipRow) => Promise<T>,
   ): Promise<T> {
-    const id = path["membership_id"] ?? "";
-    const notFound = `The membership ${JSON.stringify(id)} does not exist.`;
     const bound = await boundProjectId(control, scope);
     return control.change(async (transaction) => {
-      const row = await transaction.selectFrom("memberships").selectAll().where("id", "=", id).executeTakeFirst();
-      if (row === undefined) throw new AppError("not_found", notFound);
-      requireReach(scope, row.organization_id, notFound);
-      if (bound !== undefined && bound !== row.project_id) throw new AppError("not_found", notFound);
+      const row = await requireReachable(transaction, scope, { path, bound });
       await requireRemovable(transaction, scope, [row]);
       return run(transaction, row);
     });
@@ -62,6 +58,10 @@ export function membershipRoutes(control: ControlDatabase): Route[] {
       });
       return json(toMembership(row), 201);
     }),
+    route(getMembershipOperation, async ({ path, scope }) => {
+      const bound = await boundProjectId(control, scope);
+      return json(toMembership(await control.read((database) => requireReachable(database, scope, { path, bound }))));
+    }),
     route(updateMembershipOperation, async ({ body, path, scope }) =>
       json(
         await change(scope, path, async (transaction, row): Promise<Membership> => {
@@ -83,6 +83,23 @@ export function membershipRoutes(control: ControlDatabase): Route[] {
       ),
     ),
   ];
+}
+
+type Path = Readonly<Record<string, string>>;
+
+/** @throws AppError not_found, also if the membership is not the caller's to see */
+async function requireReachable(
+  database: Reader,
+  scope: Scope,
+  { bound, path }: { readonly path: Path; readonly bound: string | undefined },
+): Promise<MembershipRow> {
+  const id = path["membership_id"] ?? "";
+  const notFound = `The membership ${JSON.stringify(id)} does not exist.`;
+  const row = await database.selectFrom("memberships").selectAll().where("id", "=", id).executeTakeFirst();
+  if (row === undefined) throw new AppError("not_found", notFound);
+  requireReach(scope, row.organization_id, notFound);
+  if (bound !== undefined && bound !== row.project_id) throw new AppError("not_found", notFound);
+  return row;
 }
 
 /** Its source would set it again. @throws AppError conflict */

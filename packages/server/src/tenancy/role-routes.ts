@@ -2,6 +2,7 @@
 import {
   createRoleOperation,
   deleteRoleOperation,
+  getRoleOperation,
   listRolesOperation,
   updateRoleOperation,
 } from "../api/people-operations.ts";
@@ -55,6 +56,12 @@ export function roleRoutes(control: ControlDatabase): Route[] {
       const { organization_id, ...input } = body;
       const organizationId = (await namedOrganization(control, scope, organization_id)) ?? scope.organizationId;
       return json(await control.change((transaction) => insertRole(transaction, { ...input, organizationId })), 201);
+    }),
+    route(getRoleOperation, async ({ path, scope }) => {
+      const id = path["role_id"] ?? "";
+      const row = await control.read((database) => requireRoleRow(database, id));
+      requireReach(scope, row.organization_id, roleNotFound(id));
+      return json(toRole(row));
     }),
     route(updateRoleOperation, async ({ body, path, scope }) => {
       if (body.permissions !== undefined) {

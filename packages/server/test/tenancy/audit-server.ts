@@ -45,6 +45,7 @@ interface Answered {
   readonly data: readonly AuditEvent[];
   readonly has_more: boolean;
   readonly last_id: string;
+  readonly memberships: readonly { readonly id: string }[];
   readonly error: { readonly param: string | null };
 }
 

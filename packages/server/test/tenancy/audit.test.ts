@@ -33,6 +33,18 @@ test("every operation that is no GET is recorded, or is one of applications", ()
   for (const each of administrative) assert.equal(auditKindOf(each), "change", each.id);
 });
 
+test("the object of every administrative change has a route that shows it", () => {
+  const shown = operations.filter(({ method }) => method === "GET").map(({ path }) => path);
+  for (const { id, method, path } of operations) {
+    const object = /^\/admin\/.*?\/\{\w+\}/.exec(path)?.[0];
+    if (method === "GET" || object === undefined) continue;
+    assert.ok(
+      shown.includes(object),
+      `${id} needs GET ${object}, so that the audit log has the state before and after`,
+    );
+  }
+});
+
 onEachDatabase("the audit log", ({ open }) => {
   test("records changes with their actor, their client and the object before and after", async () => {
     await using server = await startAuditServer(await open());
@@ -190,6 +202,35 @@ onEachDatabase("the audit log", ({ open }) => {
     assert.equal((await globex.call("GET", "/admin/v1/audit?organization_id=acme")).status, 403);
     assert.equal((await globex.call("GET", "/admin/v1/audit/verification")).status, 403);
     assert.equal((await ordinary("GET", "/admin/v1/audit")).status, 403);
+  });
+
+  test("names people, and has their roles before and after", async () => {
+    const control = await open();
+    await using server = await startAuditServer(control);
+    const { acme, operator, events } = server;
+    const organization_id = acme.organization.id;
+    const ada = { organization_id, email: "ada@example.com", name: "Ada", role: "admin" };
+    const { body: person } = await operator("POST", "/admin/v1/people", ada);
+    const { body: key } = await operator("POST", "/admin/v1/keys", { organization_id, name: "mine" });
+    await control.change((transaction) =>
+      transaction.updateTable("keys").set({ person_id: person.id }).where("id", "=", key.id).execute(),
+    );
+    const membership = person.memberships[0]!.id;
+    const role = { organization_id, name: "reviewer", permissions: ["telemetry_read"] };
+    const { body: reviewer } = await operator("POST", "/admin/v1/roles", role);
+    const asAda = server.as(key.secret);
+    assert.equal((await asAda("POST", "/admin/v1/organizations", { name: "mine" })).status, 403);
+    await operator("PATCH", `/admin/v1/roles/${reviewer.id}`, { permissions: ["inference"] });
+    await operator("PATCH", `/admin/v1/memberships/${membership}`, { role: "viewer" });
+    await operator("DELETE", `/admin/v1/memberships/${membership}`);
+    const [refused] = await events(operator, `&actor=${person.id}`);
+    assert.deepEqual(refused!.actor, { kind: "person", id: person.id, name: "ada@example.com" });
+    assert.equal(refused!.details["key_id"], key.id);
+    const states = async (action: string, member: string) =>
+      (await events(operator, `&action=${action}`)).map(({ before, after }) => [before?.[member], after?.[member]]);
+    assert.deepEqual(await states("updateMembership", "role"), [["admin", "viewer"]]);
+    assert.deepEqual(await states("deleteMembership", "role"), [["viewer", undefined]]);
+    assert.deepEqual((await states("updateRole", "permissions"))[0]![1], ["inference"].concat(["models_read"]));
   });
 
   test("finds entries by actor, action, object, outcome and time", async () => {

@@ -11,7 +11,7 @@ import type { Route, RouteInput } from "../../http/route.ts";
 import { inputLimit } from "../../input-limits.ts";
 import type { Logger } from "../../logger.ts";
 import type { ControlDatabase } from "../control-database.ts";
-import { actorOf } from "./actor.ts";
+import { actorOf, personalKeyOf } from "./actor.ts";
 import { appendEntries } from "./chain.ts";
 import { Act, type PlannedEntry, runAct } from "./current-act.ts";
 import type { AuditEntry } from "./entry.ts";
@@ -193,7 +193,8 @@ export class AuditTrail implements RequestAudit {
 
   #noteRead(request: AuditedRequest, input: AuditedInput): void {
     const object = readObject(request, input);
-    if (object === undefined) return;
+    // For others, the store leaves recorded content out.
+    if (object === undefined || request.scope?.may("content_read") !== true) return;
     const planned = this.#plan(request);
     const { actor } = planned;
     const what = `${actor.id} ${request.operation.id}`;
@@ -207,13 +208,18 @@ export class AuditTrail implements RequestAudit {
 
   #plan(request: AuditedRequest): PlannedEntry {
     const { clientAddress, operation, path, requestId, session, userAgent } = request;
+    const keyId = personalKeyOf(request);
     return {
       actor: actorOf(request),
       address: clientAddress ?? null,
       userAgent: userAgent ?? null,
       action: operation.id,
       object: this.#states.named(operation, path),
-      details: { request_id: requestId, ...(session === undefined ? {} : { session_id: session.sessionId }) },
+      details: {
+        request_id: requestId,
+        ...(session === undefined ? {} : { session_id: session.sessionId }),
+        ...(keyId === undefined ? {} : { key_id: keyId }),
+      },
     };
   }
 
