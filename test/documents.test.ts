@@ -58,7 +58,7 @@ describe("an example of configuration loads", () => {
           get: (_target, name) =>
             /^[A-Z_]+_WEBHOOK_SECRET$/.test(String(name))
               ? `whsec_${"x".repeat(40)}`
-              : /^[A-Z_]+(?:_KEY|_KEY_ID|_PASSWORD)$/.test(String(name))
+              : /^[A-Z_]+(?:_KEY|_KEY_ID|_PASSWORD|_CLIENT_SECRET)$/.test(String(name))
                 ? `sk-${"x".repeat(40)}`
                 : undefined,
           has: () => false,

@@ -52,9 +52,9 @@ import { providerName } from "./telemetry/calls/provider-name.ts";
 import { auditRoutes } from "./tenancy/audit/audit-routes.ts";
 import { createKeyCheck } from "./tenancy/key-check.ts";
 import { tenancyRoutes } from "./tenancy/routes.ts";
-import { createSignIn } from "./tenancy/sign-in.ts";
 import { createProjectSettings } from "./tenancy/project-settings.ts";
 import { createUsageLedger } from "./tenancy/usage.ts";
+import { openSignIn } from "./sign-in/open-sign-in.ts";
 import { watchEventLoop } from "./scheduling/event-loop-watch.ts";
 
 /** @throws AppError if a part cannot start; parts that have started are closed */
@@ -82,12 +82,14 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
   const pricing = await openPricing({ settings: config.telemetry, engines: () => engines, logger });
   const { costs, ratesOf } = pricing;
   const metricPresets = createMetricPresets({ ratesOf, configured: config.telemetry.metric_presets });
-  const { check: checkKey } = closeAtEnd(createKeyCheck({ control, logger }));
+  const { check: checkApiKey } = closeAtEnd(createKeyCheck({ control, logger }));
   const clientLimits = createClientLimits(config.server, logger, sharing?.failedKeys);
   const { failedKeys } = clientLimits;
   metrics.watchConnections(clientLimits);
   const address = { publicUrl: config.server.public_url, url: reachableUrl(bound) };
-  const signIn = closeAtEnd(await createSignIn({ control, checkKey, failedKeys, address, logger }));
+  const signInParts = { control, checkKey: checkApiKey, failedKeys, address, logger };
+  const signIn = closeAtEnd(await openSignIn({ ...signInParts, settings: config.sign_in }));
+  const checkKey = signIn.checkCaller;
   const usage = closeAtEnd(await MonthlyUsage.open({ ledger: createUsageLedger(control), logger }));
   const sharedLimits = await openSharedLimits(config.limits.shared, {
     databaseUrl: storage.database_url,
@@ -281,6 +283,7 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
       money.reload(next);
       guardrails.reload(next.guardrails);
       ({ speech, transcription } = next);
+      signIn.reload(next.sign_in);
       await alerts.reload(alertsOf(next), next.alertGroups);
       logger.setLevel(next.server.log_level);
     },

@@ -6,19 +6,19 @@
 export type LogFields = Record<string, unknown>;
 
 /**
- * Sounding's keys (sk-…), bearer tokens, Basic credentials, passwords in URLs, and JSON members with the name of a secret.
+ * Sounding's keys (sk-…), signed tokens (JWT), bearer tokens, Basic credentials, passwords in URLs, and JSON members with the name of a secret.
  * A key needs a word boundary before it, so that `task-…` is not one. Applied to serialized members, so that it covers
  * nested fields.
  */
 const secretText =
-  /(?<![A-Za-z0-9])(sk-[\w-]{4})[\w-]{8,}|(\bBearer\s+)[^\s"'\\]+|(\bBasic\s+)[A-Za-z0-9+/]{20,}={0,2}|(:\/\/[^\s/:@"']+:)[^\s@"']+(?=@)|("(?:authorization|x-api-key|api-key|api_key|apiKey|password|secret|cookie)":")[^"]*/gi;
+  /(?<![A-Za-z0-9])(sk-[\w-]{4})[\w-]{8,}|(?<![\w-])(eyJ)[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?|(\bBearer\s+)[^\s"'\\]+|(\bBasic\s+)[A-Za-z0-9+/]{20,}={0,2}|(:\/\/[^\s/:@"']+:)[^\s@"']+(?=@)|("(?:authorization|x-api-key|api-key|api_key|apiKey|password|secret|cookie)":")[^"]*/gi;
 
 /** The text with its secrets redacted. */
 export function redactText(text: string): string {
   return text.replace(
     secretText,
-    (_match, key?: string, bearer?: string, basic?: string, url?: string, member?: string) =>
-      `${key ?? bearer ?? basic ?? url ?? member ?? ""}[redacted]`,
+    (_match, key?: string, token?: string, bearer?: string, basic?: string, url?: string, member?: string) =>
+      `${key ?? token ?? bearer ?? basic ?? url ?? member ?? ""}[redacted]`,
   );
 }
 

@@ -3,7 +3,7 @@
  * create, from a checked key. A cross-tenant read is therefore a type error rather than a forgotten filter.
  */
 import { AppError } from "./errors.ts";
-import { administrative, withoutIncluded, type Permission } from "./permissions.ts";
+import { withoutIncluded, type Permission } from "./permissions.ts";
 
 /** Limits of a key or an organization. Absent: no limit of this kind. */
 export interface Limits {
@@ -49,22 +49,6 @@ export interface PersonIdentity {
   readonly id: string;
   readonly name: string;
   readonly email: string;
-}
-
-/** A session of a signed-in person, with its keys, which are all valid. Created by tenancy/. */
-export interface CheckedSession {
-  readonly sessionId: string;
-  /** The API key; the operator key if the person signed in with it alone. */
-  readonly key: CheckedKey;
-  /** The key for the admin API, if it is another one. */
-  readonly operatorKey: CheckedKey | undefined;
-  /** UNIX seconds at which the session or one of its keys expires. */
-  readonly expiresAt: number;
-}
-
-/** The key of a session that a request uses: the operator key for the admin API, the API key for everything else. */
-export function sessionKey(session: CheckedSession, permission: Permission | "any"): CheckedKey {
-  return administrative.has(permission) ? (session.operatorKey ?? session.key) : session.key;
 }
 
 export const defaultProjectName = "default";

@@ -9,7 +9,7 @@ import { schema, type TypeOf } from "./schema.ts";
 export const strict = { additionalProperties: false } as const;
 
 /** Identifiers start with a prefix for their kind and sort by creation time. */
-export const identifierPattern = "^(org|proj|key|agrp|del|pers|role|memb|aud|bgt)_[0-9a-f]{32}$";
+export const identifierPattern = "^(org|proj|key|agrp|del|pers|role|memb|aud|bgt|sess)_[0-9a-f]{32}$";
 
 export const name = (whose: string) =>
   Type.String({

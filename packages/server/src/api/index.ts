@@ -29,6 +29,9 @@ import type { Operation } from "./operation.ts";
 import { lokiPush } from "./loki-push.ts";
 import { remoteWrite } from "./remote-write.ts";
 import { exportLogs, exportMetrics, exportTraces } from "./otlp.ts";
+import { deviceLoginOperations } from "./device-login.ts";
+import { identityProviderOperations } from "./identity-providers.ts";
+import { sessionListOperations } from "./session-list.ts";
 import { sessionOperations } from "./sessions.ts";
 import {
   cancelResponse,
@@ -94,6 +97,9 @@ export const operations: readonly Operation[] = [
   exportMetrics,
   validateKey,
   ...sessionOperations,
+  ...sessionListOperations,
+  ...identityProviderOperations,
+  ...deviceLoginOperations,
   ...adminOperations,
   ...peopleOperations,
   ...personalKeyOperations,

@@ -27,8 +27,28 @@ const Session = schema(
       organization_id: Type.String({ description: "Identifier of the API key's organization." }),
       organization: Type.String({ description: "Name of the API key's organization." }),
       project: nullable("The project that the API key is bound to, if any."),
-      key_id: Type.String({ description: "Identifier of the API key." }),
-      key_name: Type.String({ description: "Name of the API key." }),
+      person: Type.Union(
+        [
+          Type.Object({
+            id: Type.String({ description: "Identifier of the person." }),
+            name: Type.String({ description: "Name of the person." }),
+            email: Type.String({ description: "E-mail address of the person." }),
+          }),
+          Type.Null(),
+        ],
+        { description: "The person who is signed in; null if the session was opened with keys." },
+      ),
+      role: nullable("The person's roles in the organization; null if the session was opened with keys."),
+      provider: nullable("The identity provider at which the person signed in, if any."),
+      organizations: Type.Array(
+        Type.Object({
+          id: Type.String({ description: "Identifier of the organization." }),
+          name: Type.String({ description: "Name of the organization." }),
+        }),
+        { description: "The organizations of which the person is a member; for keys, the key's." },
+      ),
+      key_id: Type.String({ description: "Identifier of the API key; of the person, if no key was used." }),
+      key_name: Type.String({ description: "Name of the API key; the person's e-mail address, if no key was used." }),
       operator_key_id: nullable("Identifier of the separate key for the admin API, if any."),
       operator_key_name: nullable("Name of the separate key for the admin API, if any."),
       operator: Type.Boolean({ description: "Whether the session may administer all organizations." }),

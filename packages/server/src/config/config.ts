@@ -10,6 +10,7 @@ import { limits } from "./limits.ts";
 import { aliases, models, routing } from "./models.ts";
 import { otlp } from "./otlp.ts";
 import { server } from "./server.ts";
+import { signIn } from "./sign-in.ts";
 import { speech } from "./speech.ts";
 import { transcription } from "./transcription.ts";
 import { storage } from "./storage.ts";
@@ -34,6 +35,7 @@ export const configSchema = Type.Object({
   transcription,
   alerts,
   audit,
+  sign_in: signIn,
 });
 
 /** A configuration with every default filled in and every `${NAME}` replaced. */
@@ -61,6 +63,7 @@ const reloadablePaths: ReadonlySet<string> = new Set([
   "alerts.resend_delay_ms",
   "alerts.evaluation_timeout_ms",
   "alertGroups",
+  "sign_in",
 ]);
 
 /** Whether a change of the section or setting at this path takes effect without a restart. */

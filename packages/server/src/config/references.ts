@@ -11,6 +11,7 @@ import { checkClickhouse } from "./clickhouse.ts";
 import { checkGuardrailRules } from "./guardrail-rules.ts";
 import { formatPath, type ConfigProblem, type SettingPath } from "./problem.ts";
 import { isObject } from "../json-object.ts";
+import { checkSignIn } from "./check-sign-in.ts";
 import { checkSharedLimits } from "./shared-limits.ts";
 import { checkTrustedProxies } from "./trusted-proxies.ts";
 import { problemIn, type YamlFile } from "./yaml-file.ts";
@@ -46,6 +47,7 @@ export function checkReferences(config: unknown, file: YamlFile | undefined): Co
   checkGuardrailRules(config, report);
   checkTrustedProxies(config, report);
   checkSharedLimits(section("limits")["shared"], section("storage"), report);
+  checkSignIn(isObject(config) ? config["sign_in"] : undefined, report);
   const ofRole = findRoleProblem(config);
   if (ofRole !== undefined) report(ofRole.path, ofRole.message);
   checkClickhouse(section("telemetry")["clickhouse"], report);

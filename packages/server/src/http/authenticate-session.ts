@@ -5,13 +5,14 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { AppError } from "../errors.ts";
 import type { Permission } from "../permissions.ts";
-import { Scope, sessionKey, type CheckedSession } from "../tenant.ts";
+import { sessionKey, type CheckedSession } from "../session.ts";
+import { Scope } from "../tenant.ts";
 import { claimOf, type AttemptedFrom } from "./authenticate.ts";
 import { isSameOrigin, type RequestOriginOf } from "./request-origin.ts";
-import type { SessionCookie } from "./session-cookie.ts";
+import type { SecretCookie } from "./session-cookie.ts";
 
 export interface Sessions {
-  readonly cookie: SessionCookie;
+  readonly cookie: SecretCookie;
   /** Looks up a session by its secret, undefined if there is none; synchronous when it is cached. */
   check(secret: string): CheckedSession | undefined | Promise<CheckedSession | undefined>;
 }
@@ -51,7 +52,8 @@ export async function authenticateSession(
     from.failedKeys.count(from.address);
     throw new AppError("invalid_session", "Your session has ended. It has expired or was signed out. Sign in again.");
   }
-  return { session, scope: Scope.fromKey(sessionKey(session, permission), claimOf(request.headers)) };
+  const claim = claimOf(request.headers);
+  return { session, scope: Scope.fromKey(sessionKey(session, permission, claim), claim) };
 }
 
 /** @throws AppError cross_origin unless the request is known to be same-origin; a GET may leave it open */

@@ -5,11 +5,14 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingHttpHeaders } from "node:http";
 import { AppError } from "../errors.ts";
-import { Scope, type CheckedKey } from "../tenant.ts";
+import { Scope, type CheckedKey, type ScopeClaim } from "../tenant.ts";
 import type { FailedKeys } from "./failed-keys.ts";
 
-/** Looks up a key by its secret; synchronous when the key is cached. */
-export type KeyCheck = (secret: string) => CheckedKey | Promise<CheckedKey>;
+/**
+ * Looks up the key for a secret: an API key, or the token of a person or machine, whose organization may depend on what the request
+ * names. Synchronous when it is cached.
+ */
+export type KeyCheck = (secret: string, claim: ScopeClaim) => CheckedKey | Promise<CheckedKey>;
 
 /** The client's address and the failed authentications from it. */
 export interface AttemptedFrom {
@@ -31,7 +34,7 @@ export function authenticate(
   };
   let key: CheckedKey | Promise<CheckedKey>;
   try {
-    key = check(secret);
+    key = check(secret, claim);
   } catch (error) {
     return count(error);
   }
@@ -40,10 +43,7 @@ export function authenticate(
 }
 
 /** The account and the project that a request names. */
-export function claimOf(headers: IncomingHttpHeaders): {
-  readonly account: string | undefined;
-  readonly project: string | undefined;
-} {
+export function claimOf(headers: IncomingHttpHeaders): ScopeClaim {
   return { account: single(headers, "x-account"), project: single(headers, "x-project") };
 }
 

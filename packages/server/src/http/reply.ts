@@ -71,7 +71,7 @@ export function replyError(
   };
   if (write === undefined) return replyJson(target, error.status, toErrorBody(error), allHeaders);
   const contentType = target.response.req.headers["content-type"];
-  const body = write(error, { contentType, requestId: target.responseHeaders["x-request-id"] });
+  const body = write(error, { contentType, requestId: target.responseHeaders["x-request-id"]?.toString() });
   replyBytes(target, error.status, body, { ...allHeaders, ...body.headers });
 }
 

@@ -1,7 +1,8 @@
 /** What the server notes about its requests for the audit log, which tenancy/ keeps. */
 import type { Operation } from "../api/operation.ts";
 import type { AppError } from "../errors.ts";
-import type { CheckedSession, Scope } from "../tenant.ts";
+import type { CheckedSession } from "../session.ts";
+import type { Scope } from "../tenant.ts";
 import type { RequestContext } from "./request-context.ts";
 import type { RouteInput } from "./route.ts";
 

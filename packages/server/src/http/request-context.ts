@@ -7,7 +7,8 @@ import { redactText, type LogFields } from "../logger.ts";
 import type { ResponseTarget } from "./reply.ts";
 import type { ResponseHeaders } from "./route.ts";
 import type { IndexedSetMember } from "../indexed-set.ts";
-import type { CheckedSession, Scope } from "../tenant.ts";
+import type { CheckedSession } from "../session.ts";
+import type { Scope } from "../tenant.ts";
 import { RequestCost } from "../scheduling/request-cost.ts";
 
 /** A finished request, for the log and the metrics. */

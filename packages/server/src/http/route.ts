@@ -4,7 +4,8 @@ import type { AbortSource } from "../cancellation.ts";
 import type { AppError } from "../errors.ts";
 import type { LogFields } from "../logger.ts";
 import type { MemoryBudget, MemoryCharge } from "../memory-budget.ts";
-import type { CheckedSession, Scope } from "../tenant.ts";
+import type { CheckedSession } from "../session.ts";
+import type { Scope } from "../tenant.ts";
 import type { CutTexts } from "./json-outline.ts";
 import type { FormBody, FormLimits } from "./form.ts";
 import type { RequestOrigin } from "./request-origin.ts";
@@ -64,7 +65,8 @@ export interface MessageSocket {
 /** Serves an open WebSocket; the connection is closed when the promise settles. Must reject when the input's signal fires. */
 export type ServeSocket = (socket: MessageSocket) => Promise<void>;
 
-export type ResponseHeaders = Readonly<Record<string, string>>;
+/** A header with several values is sent once for each. */
+export type ResponseHeaders = Readonly<Record<string, string | string[]>>;
 
 export type RouteResponse =
   | { readonly kind: "json"; readonly value: unknown; readonly status?: number; readonly headers?: ResponseHeaders }

@@ -2,7 +2,8 @@
 import type { AbortSource } from "../cancellation.ts";
 import type { LogFields } from "../logger.ts";
 import type { MemoryCharge } from "../memory-budget.ts";
-import type { CheckedSession, Scope } from "../tenant.ts";
+import type { CheckedSession } from "../session.ts";
+import type { Scope } from "../tenant.ts";
 import type { ReadBody } from "./body.ts";
 import type { CutTexts } from "./json-outline.ts";
 import type { SpooledForm } from "./form.ts";

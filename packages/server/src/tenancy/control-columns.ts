@@ -19,6 +19,9 @@ export type CopiedTable = Exclude<
   | "background_responses"
   | "response_events"
   | "budget_leases"
+  | "person_sessions"
+  | "device_codes"
+  | "logout_tokens"
   | "write_probe"
 >;
 
@@ -67,6 +70,7 @@ export const columns: { readonly [Table in CopiedTable]: Readonly<Record<keyof C
     source: text,
     created_at: number,
   },
+  identities: { provider: text, subject: text, person_id: text, created_at: number, last_sign_in_at: number },
   keys: {
     id: text,
     organization_id: text,
@@ -168,6 +172,7 @@ export const keys: { readonly [Table in CopiedTable]: readonly (keyof ControlTab
   roles: ["id"],
   people: ["id"],
   memberships: ["id"],
+  identities: ["provider", "subject"],
   keys: ["id"],
   token_usage: ["month", "organization_id", "key_id"],
   budgets: ["id"],

@@ -18,7 +18,7 @@ const rowsPerStatement = 500;
 export function createLastUsed(
   control: ControlDatabase,
   logger: Logger,
-  table: "keys" | "sessions" | "people" = "keys",
+  table: "keys" | "sessions" | "people" | "person_sessions" = "keys",
 ): LastUsed {
   let noted = new Set<string>();
 

@@ -10,6 +10,7 @@ import { createBudgets } from "./budget-tables.ts";
 import { findLaterMigrations } from "./later-migrations.ts";
 import { createPeople } from "./people-tables.ts";
 import { createBackgroundResponses, createResponses } from "./response-tables.ts";
+import { createSignInTables } from "./sign-in-tables.ts";
 import type { ControlTables } from "./tables.ts";
 
 const migrations: Record<string, Migration> = {
@@ -25,6 +26,7 @@ const migrations: Record<string, Migration> = {
   "0010_background_responses": { up: createBackgroundResponses },
   "0011_budgets": { up: createBudgets },
   "0012_people": { up: createPeople },
+  "0013_sign_in": { up: createSignInTables },
   "0014_audit": { up: createAuditTables },
 };
 

@@ -1,7 +1,7 @@
 /** Finds and checks the session for a cookie, with a cache like that of keys, since every request of the console needs it. */
 import { AppError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
-import type { CheckedSession } from "../tenant.ts";
+import type { KeySession } from "../session.ts";
 import type { ControlDatabase } from "./control-database.ts";
 import { createLastUsed } from "./last-used.ts";
 import { loadKey, refusalOf, type KnownKey } from "./load-key.ts";
@@ -14,7 +14,7 @@ export interface SessionCheck {
    * The session with this secret, undefined if there is none; synchronous on a cache hit.
    * @throws AppError invalid_session if it has ended; overloaded while the database is unreachable and it is not cached
    */
-  check(secret: string): CheckedSession | undefined | Promise<CheckedSession | undefined>;
+  check(secret: string): KeySession | undefined | Promise<KeySession | undefined>;
   /** Forgets cached sessions, after one was ended. */
   clear(): void;
   /** Writes when sessions and their keys were last used. Call it before the database is closed. */
@@ -33,7 +33,7 @@ const cacheIdLength = 16;
 
 interface KnownSession {
   readonly hash: string;
-  readonly session: CheckedSession;
+  readonly session: KeySession;
   readonly keys: readonly KnownKey[];
   readonly expiresMs: number;
   /** UNIX milliseconds of the last use that was noted. */
@@ -46,7 +46,7 @@ export function createSessionCheck({ control, logger, now = Date.now }: SessionC
   const known = createRevalidatingCache<string, KnownSession>({ load: (hash) => loadSession(control, hash), now });
   control.onChange(() => known.clear());
 
-  function admit(found: KnownSession | undefined, hash: string): CheckedSession | undefined {
+  function admit(found: KnownSession | undefined, hash: string): KeySession | undefined {
     if (found === undefined || !equalHashes(found.hash, hash)) return undefined;
     const time = now();
     if (time >= found.expiresMs) throw ended("It has expired.");

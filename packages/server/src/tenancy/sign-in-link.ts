@@ -12,9 +12,13 @@ export interface ServerAddress {
 }
 
 /** The code is in the fragment, which browsers send to no server and no proxy. */
-export function signInLink(code: string, origin: RequestOrigin, { publicUrl, url }: ServerAddress): string {
-  const address = publicUrl ?? requestedAddress(origin) ?? url;
-  return `${address.replace(/\/+$/, "")}/console/sign-in#code=${code}`;
+export function signInLink(code: string, origin: RequestOrigin, address: ServerAddress): string {
+  return `${publicAddress(origin, address)}/console/sign-in#code=${code}`;
+}
+
+/** The address under which the client's person reaches this server, without a slash at its end. */
+export function publicAddress(origin: RequestOrigin, { publicUrl, url }: ServerAddress): string {
+  return (publicUrl ?? requestedAddress(origin) ?? url).replace(/\/+$/, "");
 }
 
 /** Undefined if the name may be anybody's: a link to another site would hand it the code. */

@@ -7,21 +7,21 @@ import {
   createSignInCodeOperation,
   deleteSessionOperation,
   getSessionOperation,
-  type Session,
   type SignIn,
 } from "../api/sessions.ts";
 import { AppError } from "../errors.ts";
 import { refuseOtherOrigins, type Sessions } from "../http/authenticate-session.ts";
 import type { FailedKeys } from "../http/failed-keys.ts";
 import { route, type ResponseHeaders, type Route, type RouteResponse } from "../http/route.ts";
-import { createSessionCookie } from "../http/session-cookie.ts";
+import { createSessionCookie, createSignInCookie, type SecretCookie } from "../http/session-cookie.ts";
 import type { Logger } from "../logger.ts";
-import { withIncluded } from "../permissions.ts";
-import type { CheckedKey, CheckedSession } from "../tenant.ts";
+import type { CheckedSession, KeySession, PersonSession } from "../session.ts";
+import type { CheckedKey } from "../tenant.ts";
 import { describeAct } from "./audit/current-act.ts";
 import type { ControlDatabase } from "./control-database.ts";
 import type { KeyCheck } from "./key-check.ts";
 import { createSessionCheck } from "./session-check.ts";
+import { toSession } from "./session-answer.ts";
 import { signInLink, type ServerAddress } from "./sign-in-link.ts";
 import { SignInRate } from "./sign-in-rate.ts";
 import {
@@ -40,9 +40,30 @@ export interface SignInService extends Sessions {
   close(): Promise<void>;
 }
 
+/** The sessions of people, as far as those of keys and of people are served alike. */
+export interface PeopleSessions {
+  /** Whether a cookie is one of a person. */
+  isSecret(secret: string): boolean;
+  check(secret: string): PersonSession | undefined | Promise<PersonSession | undefined>;
+  end(secret: string): Promise<void>;
+}
+
+/** The cookies of servers with the same control database. */
+export interface SignInCookies {
+  readonly session: SecretCookie;
+  readonly signIn: SecretCookie;
+}
+
+/** @param control with its first organization */
+export async function openSignInCookies(control: ControlDatabase): Promise<SignInCookies> {
+  const installation = await installationOf(control);
+  return { session: createSessionCookie(installation), signIn: createSignInCookie(installation) };
+}
+
 export interface SignInOptions {
-  /** With its first organization. */
   readonly control: ControlDatabase;
+  readonly cookies: SignInCookies;
+  readonly people: PeopleSessions;
   readonly checkKey: KeyCheck["check"];
   readonly failedKeys: FailedKeys;
   readonly address: ServerAddress;
@@ -51,17 +72,20 @@ export interface SignInOptions {
   readonly now?: () => number;
 }
 
-export async function createSignIn({
+export function createSignIn({
   control,
+  cookies: { session: cookie },
+  people,
   checkKey,
   failedKeys,
   address,
   logger,
   now,
-}: SignInOptions): Promise<SignInService> {
+}: SignInOptions): SignInService {
   const sessions = createSessionCheck({ control, logger, now });
   const rate = new SignInRate(now ?? Date.now);
-  const cookie = createSessionCookie(await installationOf(control));
+  const check: SignInService["check"] = (secret) =>
+    people.isSecret(secret) ? people.check(secret) : sessions.check(secret);
 
   /** Counts wrong keys and codes of one address, like those of other requests. */
   async function counted<T>(clientAddress: string | undefined, work: () => T | Promise<T>): Promise<T> {
@@ -113,25 +137,26 @@ export async function createSignIn({
       const keys = body.code === undefined ? await checkedKeys(body) : await redeem(body.code);
       rate.count(keys.keyId);
       const created = await createSession(control, keys);
-      return { secret: created, session: requireSession(await sessions.check(created)) };
+      return { secret: created, session: requireKeySession(await sessions.check(created)) };
     });
     const { secure } = origin();
     const previous = cookie.read(headers, secure);
     if (previous !== undefined) await end(previous);
     note({ session_id: session.sessionId, key_id: session.key.keyId, organization_id: session.key.organizationId });
     const setCookie = cookie.set(secret, { secure, maxAgeSeconds: sessionLifetimeSeconds });
-    return json(toSession(session), 201, { "set-cookie": setCookie });
+    return json(toSession(session, session.key), 201, { "set-cookie": setCookie });
   });
 
-  const signOut = route(deleteSessionOperation, async ({ session, headers, origin }) => {
+  const signOut = route(deleteSessionOperation, async ({ scope, session, headers, origin }) => {
     const ended = requireSession(session);
     describeAct({ object: { kind: "session", id: ended.sessionId, name: null } });
     const { secure } = origin();
     await end(cookie.read(headers, secure) ?? "");
-    return json(toSession(ended), 200, { "set-cookie": cookie.remove(secure) });
+    return json(toSession(ended, scope.key), 200, { "set-cookie": cookie.remove(secure) });
   });
 
   async function end(secret: string): Promise<void> {
+    if (people.isSecret(secret)) return await people.end(secret);
     await endSession(control, secret);
     sessions.clear();
   }
@@ -139,6 +164,11 @@ export async function createSignIn({
   const createCode = route(createSignInCodeOperation, async ({ body, scope, session, origin, clientAddress }) => {
     if (session !== undefined)
       throw new AppError("permission_denied", "A session cannot create sign-in codes; send an API key.");
+    if (scope.key.person?.id === scope.key.keyId)
+      throw new AppError(
+        "permission_denied",
+        "A person or a token cannot create sign-in codes; sign in on the console's own page, or send an API key.",
+      );
     const { operator_key: operatorSecret } = body;
     const operatorKey =
       operatorSecret === undefined
@@ -153,10 +183,10 @@ export async function createSignIn({
 
   return {
     cookie,
-    check: (secret) => sessions.check(secret),
+    check,
     routes: [
       signIn,
-      route(getSessionOperation, ({ session }) => json(toSession(requireSession(session)))),
+      route(getSessionOperation, ({ scope, session }) => json(toSession(requireSession(session), scope.key))),
       signOut,
       createCode,
     ],
@@ -191,21 +221,9 @@ function requireSession(session: CheckedSession | undefined): CheckedSession {
   throw new AppError("not_found", "The request has no session; it authenticates with an API key.");
 }
 
-function toSession({ sessionId, key, operatorKey, expiresAt }: CheckedSession): Session {
-  return {
-    object: "session",
-    id: sessionId,
-    organization_id: key.organizationId,
-    organization: key.organizationName,
-    project: key.projectName ?? null,
-    key_id: key.keyId,
-    key_name: key.keyName,
-    operator_key_id: operatorKey?.keyId ?? null,
-    operator_key_name: operatorKey?.keyName ?? null,
-    operator: (operatorKey ?? key).operator,
-    permissions: [...withIncluded([...key.permissions, ...(operatorKey?.permissions ?? [])])],
-    expires_at: Math.floor(expiresAt),
-  };
+function requireKeySession(session: KeySession | undefined): KeySession {
+  if (session !== undefined) return session;
+  throw new AppError("invalid_session", "Your session has ended. Sign in again.");
 }
 
 function json(value: unknown, status = 200, headers: ResponseHeaders = {}): RouteResponse {

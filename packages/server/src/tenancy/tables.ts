@@ -6,6 +6,8 @@
 import type { AuditEventTable, AuditExportTable, AuditHeadTable } from "./audit/audit-rows.ts";
 import type { BudgetTables } from "./budget-tables.ts";
 
+import type { SignInTables } from "./sign-in-tables.ts";
+
 interface OrganizationTable {
   id: string;
   /** Unique among the organizations that are not archived. */
@@ -233,7 +235,7 @@ interface WriteProbeTable {
   written_at: number;
 }
 
-export interface ControlTables extends BudgetTables {
+export interface ControlTables extends BudgetTables, SignInTables {
   organizations: OrganizationTable;
   projects: ProjectTable;
   keys: KeyTable;

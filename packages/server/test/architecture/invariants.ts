@@ -156,7 +156,7 @@ describe("what always holds", () => {
   );
 
   rule(
-    "`AppError` is the only class of errors that leaves its module, and `errors.ts` has the one table of codes.",
+    "`AppError` is the only class of errors that leaves its module, and `error-codes.ts` has the one table of codes.",
     () => {
       const classes = new Map(
         serverFiles.flatMap(({ path, errorClasses }) => errorClasses.map((name) => [name, moduleOf(path)] as const)),

@@ -2,6 +2,7 @@
 import { operation } from "../../src/api/operation.ts";
 import { FailedKeys } from "../../src/http/failed-keys.ts";
 import { route } from "../../src/http/route.ts";
+import type { SignInSettings } from "../../src/config/sign-in.ts";
 import type { HttpSettings } from "../../src/http/server.ts";
 import { silentLogger } from "../../src/logger.ts";
 import type { Permission } from "../../src/permissions.ts";
@@ -9,7 +10,7 @@ import type { ControlDatabase } from "../../src/tenancy/control-database.ts";
 import { createKeyCheck } from "../../src/tenancy/key-check.ts";
 import { recordedUsage } from "../../src/tenancy/recorded-usage.ts";
 import { tenancyRoutes } from "../../src/tenancy/routes.ts";
-import { createSignIn } from "../../src/tenancy/sign-in.ts";
+import { openSignIn } from "../../src/sign-in/open-sign-in.ts";
 import { startTestHttp } from "../support/test-http.ts";
 
 /** Reports the key that a request used. */
@@ -32,24 +33,26 @@ export interface SessionServerOptions {
   readonly failedKeys?: FailedKeys;
   readonly now?: () => number;
   readonly publicUrl?: string;
+  readonly providers?: SignInSettings["providers"];
 }
 
 /** @param control with an organization */
 export async function startSessionServer(control: ControlDatabase, options: SessionServerOptions = {}) {
-  const { settings = {}, failedKeys = new FailedKeys(1_000), now = Date.now, publicUrl } = options;
+  const { settings = {}, failedKeys = new FailedKeys(1_000), now = Date.now, providers = {}, publicUrl } = options;
   const keys = createKeyCheck({ control, logger: silentLogger, now });
-  const signIn = await createSignIn({
+  const signIn = await openSignIn({
     control,
     checkKey: keys.check,
     failedKeys,
     address: { publicUrl, url: "http://127.0.0.1:4141" },
     logger: silentLogger,
     now,
+    settings: { providers },
   });
   const http = await startTestHttp({
     settings,
     failedKeys,
-    checkKey: keys.check,
+    checkKey: signIn.checkCaller,
     sessions: signIn,
     routes: [
       ...tenancyRoutes(control, recordedUsage(control)),
@@ -64,7 +67,7 @@ export async function startSessionServer(control: ControlDatabase, options: Sess
     await signIn.close();
     await keys.close();
   };
-  return { ...http, close, [Symbol.asyncDispose]: close };
+  return { ...http, signIn, close, [Symbol.asyncDispose]: close };
 }
 
 /** A browser with one page of the server open: keeps its cookies and says where requests come from. */

@@ -41,14 +41,18 @@ onEachDatabase("sessions", ({ open, location }) => {
     assert.equal((await browser.request("GET", "/authentication/session")).status, 401);
     const session = await browser.signIn({ key, operator_key: operatorKey });
     assert.ok(satisfies(createSessionOperation.answer.schema!, session));
-    const { id, organization_id, expires_at, ...who } = session;
+    const { id, organization_id, organizations, expires_at, ...who } = session;
     assert.match(id, /^sess_/);
     assert.match(organization_id, /^org_/);
+    assert.deepEqual(organizations, [{ id: organization_id, name: "default" }]);
     assert.ok(Math.abs(expires_at - nowSeconds() - 30 * daySeconds) < 60);
     assert.deepEqual(who, {
       object: "session",
       organization: "default",
       project: null,
+      person: null,
+      role: null,
+      provider: null,
       key_id: keyId,
       key_name: "first key",
       operator_key_id: operatorKeyId,

@@ -1,0 +1,39 @@
+/** Signing in, composed: with keys, at identity providers, and of terminals. */
+import type { SignInSettings } from "../config/sign-in.ts";
+import type { KeyCheck } from "../http/authenticate.ts";
+import type { Sessions } from "../http/authenticate-session.ts";
+import type { Route } from "../http/route.ts";
+import { createSignIn, openSignInCookies, type SignInOptions } from "../tenancy/sign-in.ts";
+import { createPeopleSignIn } from "./people-sign-in.ts";
+
+export interface OpenSignIn extends Sessions {
+  /** Checks the secrets of all kinds of callers. */
+  readonly checkCaller: KeyCheck;
+  readonly routes: readonly Route[];
+  reload(settings: SignInSettings): void;
+  /** Waits until no identity provider is asked about a session. */
+  settled(): Promise<void>;
+  /** Call it before the control database is closed. */
+  close(): Promise<void>;
+}
+
+export interface OpenSignInOptions extends Omit<SignInOptions, "cookies" | "people"> {
+  readonly settings: SignInSettings;
+}
+
+export async function openSignIn(options: OpenSignInOptions): Promise<OpenSignIn> {
+  const cookies = await openSignInCookies(options.control);
+  const people = createPeopleSignIn({ ...options, cookies });
+  const signIn = createSignIn({ ...options, cookies, people });
+  return {
+    ...signIn,
+    checkCaller: people.checkCaller,
+    routes: [...signIn.routes, ...people.routes],
+    reload: people.reload,
+    settled: people.settled,
+    async close() {
+      await people.close();
+      await signIn.close();
+    },
+  };
+}

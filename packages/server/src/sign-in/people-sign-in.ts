@@ -1,0 +1,135 @@
+/**
+ * Signing people and machines in: sessions of browsers and terminals, identity providers and their tokens.
+ * docs/adr/0242-identity-providers.md
+ */
+import type { SignInSettings } from "../config/sign-in.ts";
+import { AppError } from "../errors.ts";
+import type { KeyCheck } from "../http/authenticate.ts";
+import type { FailedKeys } from "../http/failed-keys.ts";
+import type { Route } from "../http/route.ts";
+import type { SecretCookie } from "../http/session-cookie.ts";
+import { BearerTokens } from "../identity/bearer-tokens.ts";
+import { OpenIdProviders } from "../identity/openid-providers.ts";
+import type { Logger } from "../logger.ts";
+import { keyOfPerson } from "../person.ts";
+import type { PersonSession } from "../session.ts";
+import type { CheckedKey, ScopeClaim } from "../tenant.ts";
+import type { ControlDatabase } from "../tenancy/control-database.ts";
+import { endSession } from "../tenancy/sessions.ts";
+import type { PeopleSessions } from "../tenancy/sign-in.ts";
+import type { ServerAddress } from "../tenancy/sign-in-link.ts";
+import { AccessRecheck } from "./access-recheck.ts";
+import { deviceRoutes } from "./device-routes.ts";
+import { createPersonSessionCheck } from "./person-session-check.ts";
+import { accessPrefix, browserPrefix, endSessionOf } from "./person-sessions.ts";
+import { providerRoutes } from "./provider-routes.ts";
+import { sessionRoutes } from "./session-routes.ts";
+import { createTokenOwners } from "./token-owners.ts";
+
+export interface PeopleSignIn extends PeopleSessions {
+  /** Checks the secrets of terminals, the tokens of identity providers, and, by `checkKey`, API keys. */
+  readonly checkCaller: KeyCheck;
+  readonly routes: readonly Route[];
+  reload(settings: SignInSettings): void;
+  /** Waits until no identity provider is asked about a session. */
+  settled(): Promise<void>;
+  /** Call it before the control database is closed. */
+  close(): Promise<void>;
+}
+
+export interface PeopleSignInOptions {
+  readonly control: ControlDatabase;
+  readonly settings: SignInSettings;
+  readonly checkKey: (secret: string) => CheckedKey | Promise<CheckedKey>;
+  readonly failedKeys: FailedKeys;
+  readonly address: ServerAddress;
+  readonly cookies: { readonly session: SecretCookie; readonly signIn: SecretCookie };
+  readonly logger: Logger;
+  /** UNIX milliseconds. */
+  readonly now?: (() => number) | undefined;
+}
+
+export function createPeopleSignIn(options: PeopleSignInOptions): PeopleSignIn {
+  const { address, checkKey, control, cookies, failedKeys, logger, settings, now = Date.now } = options;
+  const providers = new OpenIdProviders({ logger, now });
+  const tokens = new BearerTokens(now);
+  const reload = (next: SignInSettings): void => {
+    providers.reload(next);
+    tokens.accept(providers.all.values());
+  };
+  reload(settings);
+  const recheck = new AccessRecheck({
+    control,
+    logger,
+    now,
+    providerOf: (name) => providers.all.get(name),
+    onChecked: () => sessions.clear(),
+  });
+  const sessions = createPersonSessionCheck({
+    control,
+    logger,
+    now,
+    onUse: (row, secret) => recheck.consider(row, secret),
+  });
+  const owners = createTokenOwners({ control, logger, now, tokens });
+
+  async function end(secret: string): Promise<void> {
+    await control.change((transaction) => endSessionOf(transaction, secret));
+  }
+
+  function checkAccessToken(secret: string, claim: ScopeClaim): CheckedKey | Promise<CheckedKey> {
+    const admit = (session: PersonSession | undefined): CheckedKey => {
+      if (session === undefined)
+        throw new AppError("invalid_api_key", "The access token is unknown. Run `sounding login` again.");
+      return keyOfPerson(session.person, claim, session.organizationId);
+    };
+    const found = asKeyError(() => sessions.check(secret));
+    return found instanceof Promise ? found.then(admit) : admit(found);
+  }
+
+  return {
+    isSecret: (secret) => secret.startsWith(browserPrefix),
+    check: (secret) => sessions.check(secret),
+    end,
+    checkCaller(secret, claim) {
+      if (secret.startsWith(accessPrefix)) return checkAccessToken(secret, claim);
+      return tokens.isToken(secret) ? owners.keyOf(secret, claim) : checkKey(secret);
+    },
+    routes: [
+      ...providerRoutes({
+        control,
+        providers: () => providers.all,
+        address,
+        failedKeys,
+        sessionCookie: cookies.session,
+        signInCookie: cookies.signIn,
+        endSession: (secret) => (secret.startsWith(browserPrefix) ? end(secret) : endSession(control, secret)),
+        logger,
+        now,
+      }),
+      ...deviceRoutes({ control, address, failedKeys, now }),
+      ...sessionRoutes(control, () => sessions.clear()),
+    ],
+    reload,
+    settled: () => recheck.settled(),
+    async close() {
+      providers.close();
+      await recheck.close();
+      await sessions.close();
+    },
+  };
+}
+
+/** Clients refresh a token when it is refused as a key is. */
+function asKeyError<T>(check: () => T | Promise<T>): T | Promise<T> {
+  const convert = (error: unknown): never => {
+    if (!(error instanceof AppError) || error.code !== "invalid_session") throw error;
+    throw new AppError("invalid_api_key", error.message);
+  };
+  try {
+    const found = check();
+    return found instanceof Promise ? found.catch(convert) : found;
+  } catch (error) {
+    return convert(error);
+  }
+}
