@@ -50,7 +50,6 @@ import { createOtlp } from "./telemetry/otlp/otlp.ts";
 import { createCallTelemetry, noCallTelemetry } from "./telemetry/calls/call-telemetry.ts";
 import { providerName } from "./telemetry/calls/provider-name.ts";
 import { auditRoutes } from "./tenancy/audit/audit-routes.ts";
-import { createKeyCheck } from "./tenancy/key-check.ts";
 import { tenancyRoutes } from "./tenancy/routes.ts";
 import { createProjectSettings } from "./tenancy/project-settings.ts";
 import { createUsageLedger } from "./tenancy/usage.ts";
@@ -82,13 +81,11 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
   const pricing = await openPricing({ settings: config.telemetry, engines: () => engines, logger });
   const { costs, ratesOf } = pricing;
   const metricPresets = createMetricPresets({ ratesOf, configured: config.telemetry.metric_presets });
-  const { check: checkApiKey } = closeAtEnd(createKeyCheck({ control, logger }));
   const clientLimits = createClientLimits(config.server, logger, sharing?.failedKeys);
   const { failedKeys } = clientLimits;
   metrics.watchConnections(clientLimits);
   const address = { publicUrl: config.server.public_url, url: reachableUrl(bound) };
-  const signInParts = { control, checkKey: checkApiKey, failedKeys, address, logger };
-  const signIn = closeAtEnd(await openSignIn({ ...signInParts, settings: config.sign_in }));
+  const signIn = closeAtEnd(await openSignIn({ control, failedKeys, address, logger, settings: config.sign_in }));
   const checkKey = signIn.checkCaller;
   const usage = closeAtEnd(await MonthlyUsage.open({ ledger: createUsageLedger(control), logger }));
   const sharedLimits = await openSharedLimits(config.limits.shared, {

@@ -3,11 +3,12 @@ import type { SignInSettings } from "../config/sign-in.ts";
 import type { KeyCheck } from "../http/authenticate.ts";
 import type { Sessions } from "../http/authenticate-session.ts";
 import type { Route } from "../http/route.ts";
+import { createKeyCheck } from "../tenancy/key-check.ts";
 import { createSignIn, openSignInCookies, type SignInOptions } from "../tenancy/sign-in.ts";
 import { createPeopleSignIn } from "./people-sign-in.ts";
 
 export interface OpenSignIn extends Sessions {
-  /** Checks the secrets of all kinds of callers. */
+  /** Checks API keys, the tokens of terminals, and those of identity providers. */
   readonly checkCaller: KeyCheck;
   readonly routes: readonly Route[];
   reload(settings: SignInSettings): void;
@@ -17,14 +18,16 @@ export interface OpenSignIn extends Sessions {
   close(): Promise<void>;
 }
 
-export interface OpenSignInOptions extends Omit<SignInOptions, "cookies" | "people"> {
+export interface OpenSignInOptions extends Omit<SignInOptions, "cookies" | "people" | "checkKey"> {
   readonly settings: SignInSettings;
 }
 
 export async function openSignIn(options: OpenSignInOptions): Promise<OpenSignIn> {
   const cookies = await openSignInCookies(options.control);
-  const people = createPeopleSignIn({ ...options, cookies });
-  const signIn = createSignIn({ ...options, cookies, people });
+  const keys = createKeyCheck(options);
+  const parts = { ...options, checkKey: keys.check, cookies };
+  const people = createPeopleSignIn(parts);
+  const signIn = createSignIn({ ...parts, people });
   return {
     ...signIn,
     checkCaller: people.checkCaller,
@@ -34,6 +37,7 @@ export async function openSignIn(options: OpenSignInOptions): Promise<OpenSignIn
     async close() {
       await people.close();
       await signIn.close();
+      await keys.close();
     },
   };
 }

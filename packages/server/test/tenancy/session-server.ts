@@ -7,7 +7,6 @@ import type { HttpSettings } from "../../src/http/server.ts";
 import { silentLogger } from "../../src/logger.ts";
 import type { Permission } from "../../src/permissions.ts";
 import type { ControlDatabase } from "../../src/tenancy/control-database.ts";
-import { createKeyCheck } from "../../src/tenancy/key-check.ts";
 import { recordedUsage } from "../../src/tenancy/recorded-usage.ts";
 import { tenancyRoutes } from "../../src/tenancy/routes.ts";
 import { openSignIn } from "../../src/sign-in/open-sign-in.ts";
@@ -39,10 +38,8 @@ export interface SessionServerOptions {
 /** @param control with an organization */
 export async function startSessionServer(control: ControlDatabase, options: SessionServerOptions = {}) {
   const { settings = {}, failedKeys = new FailedKeys(1_000), now = Date.now, providers = {}, publicUrl } = options;
-  const keys = createKeyCheck({ control, logger: silentLogger, now });
   const signIn = await openSignIn({
     control,
-    checkKey: keys.check,
     failedKeys,
     address: { publicUrl, url: "http://127.0.0.1:4141" },
     logger: silentLogger,
@@ -65,7 +62,6 @@ export async function startSessionServer(control: ControlDatabase, options: Sess
   const close = async () => {
     await http.close();
     await signIn.close();
-    await keys.close();
   };
   return { ...http, signIn, close, [Symbol.asyncDispose]: close };
 }
