@@ -228,7 +228,7 @@ describe("administration commands", () => {
     assert.equal(plain.code, 4);
     assert.match(
       plain.stderr,
-      /does not have the permission "admin".* Set a key with the permission admin in SOUNDING_ADMIN_KEY/,
+      /does not have the permission "configuration_read".* Set a key with the permission admin in SOUNDING_ADMIN_KEY/,
     );
   });
 });

@@ -6,6 +6,7 @@ export const commands: readonly CommandEntry[] = [
   { name: "login", load: async () => (await import("./commands/login.ts")).loginCommand },
   { name: "logout", load: async () => (await import("./commands/logout.ts")).logoutCommand },
   { name: "whoami", load: async () => (await import("./commands/whoami.ts")).whoamiCommand },
+  { name: "sessions", load: async () => (await import("./commands/sessions.ts")).sessionsCommand },
   { name: "console", load: async () => (await import("./commands/console.ts")).consoleCommand },
   { name: "chat", load: async () => (await import("./commands/chat.ts")).chatCommand },
   { name: "speak", load: async () => (await import("./commands/speak.ts")).speakCommand },

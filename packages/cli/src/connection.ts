@@ -4,6 +4,7 @@ import { AsyncSounding } from "@sounding/client";
 import { CliError, UsageError } from "./cli-error.ts";
 import type { CommandIo, Options, OptionValues } from "./command.ts";
 import { exitCodes } from "./exit-codes.ts";
+import { currentProfile } from "./profiles/current-profile.ts";
 import { defaultProfileName, profileFile, readProfiles, type Profile } from "./profiles/profile-file.ts";
 import { cliVersion } from "./version.ts";
 
@@ -51,6 +52,8 @@ export interface Connection {
   readonly operatorKey: Sourced | undefined;
   /** The name of the profile in use. */
   readonly profile: string | undefined;
+  /** Whether the profile's key is the access token of a person. */
+  readonly isPerson: boolean;
 }
 
 export const defaultUrl = "http://127.0.0.1:4141";
@@ -71,7 +74,14 @@ export async function findConnection(values: ServerValues, { env }: ReadEnvironm
       : { value: await readKeyFile(values["key-file"]), source: values["key-file"] };
   const urlOption = values.url === undefined ? undefined : { value: values.url, source: "--url" };
   const wanted = values.profile ?? (env["SOUNDING_PROFILE"] || undefined);
-  const found = await findProfile(wanted, urlOption ?? given("SOUNDING_BASE_URL"), env);
+  const named = await findProfile(wanted, urlOption ?? given("SOUNDING_BASE_URL"), env);
+  const needsProfile =
+    fileKey === undefined && (values.profile !== undefined || given("SOUNDING_API_KEY") === undefined);
+  const found =
+    named === undefined || !needsProfile
+      ? named
+      : { ...named, profile: await currentProfile(named.name, named.profile, env) };
+  const session = found?.profile.session;
   const stored = (value: string | undefined): Sourced | undefined =>
     found === undefined || value === undefined ? undefined : { value, source: `the profile ${found.name}` };
   const isOption = values.profile !== undefined;
@@ -81,8 +91,10 @@ export async function findConnection(values: ServerValues, { env }: ReadEnvironm
   return {
     url: url === undefined ? undefined : { ...url, value: normalizeUrl(url.value) },
     apiKey: fileKey ?? pick("SOUNDING_API_KEY", found?.profile.apiKey),
-    operatorKey: fileKey ?? pick("SOUNDING_ADMIN_KEY", found?.profile.operatorKey),
+    operatorKey:
+      fileKey ?? pick("SOUNDING_ADMIN_KEY", found?.profile.operatorKey ?? (session && found?.profile.apiKey)),
     profile: found?.name,
+    isPerson: needsProfile && session !== undefined,
   };
 }
 

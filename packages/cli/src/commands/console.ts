@@ -30,6 +30,13 @@ export const consoleCommand = command({
         exitCodes.denied,
       );
     }
+    if (connection.isPerson) {
+      const page = `${url}/console/`;
+      if (json) await writeJson(io.stdout, { url: page, expires_at: null });
+      else await writeLine(io.stdout, `Open this page in a browser, and sign in there:\n\n  ${page}`);
+      if (!json && values.browser && whyNoBrowser(io.env) === undefined) await openBrowser(page, io.env);
+      return exitCodes.ok;
+    }
     const link = await createConsoleLink({ url, key, operatorKey: connection.operatorKey?.value }, io.signal);
     if (link.operatorKeyProblem !== undefined)
       await writeLine(io.stderr, oneLine(`sounding: signing in without the operator key: ${link.operatorKeyProblem}`));

@@ -2,7 +2,8 @@
  * The profiles of this user: servers with their keys, in `profiles.json` of the user's configuration folder. Only the user
  * may read the file, and it is always replaced as a whole.
  */
-import { chmod, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { CliError } from "../cli-error.ts";
 import type { CommandIo } from "../command.ts";
@@ -16,6 +17,14 @@ export interface Profile {
   readonly apiKey: string | undefined;
   /** Key with the permission `admin`. */
   readonly operatorKey: string | undefined;
+  /** Present if a person is signed in: then the key is an access token, for calls and administration. */
+  readonly session?: ProfileSession | undefined;
+}
+
+export interface ProfileSession {
+  readonly refreshToken: string;
+  /** UNIX seconds at which the access token expires. */
+  readonly expiresAt: number;
 }
 
 export type Profiles = ReadonlyMap<string, Profile>;
@@ -89,9 +98,14 @@ function parseProfiles(text: string): Profiles {
 }
 
 function parseProfile(value: unknown, name: string): Profile {
-  const { base_url: baseUrl, api_key: apiKey, operator_key: operatorKey } = membersOf(value, name);
+  const { base_url: baseUrl, api_key: apiKey, operator_key: operatorKey, ...session } = membersOf(value, name);
   if (typeof baseUrl !== "string" || !URL.canParse(baseUrl)) throw new Error(`${name}.base_url is not a URL`);
-  return { baseUrl, apiKey: keyOf(apiKey), operatorKey: keyOf(operatorKey) };
+  return { baseUrl, apiKey: keyOf(apiKey), operatorKey: keyOf(operatorKey), session: sessionOf(session) };
+}
+
+function sessionOf({ expires_at: expiresAt, refresh_token: token }: Readonly<Record<string, unknown>>) {
+  const refreshToken = keyOf(token);
+  return refreshToken === undefined || typeof expiresAt !== "number" ? undefined : { refreshToken, expiresAt };
 }
 
 function keyOf(value: unknown): string | undefined {
@@ -104,20 +118,25 @@ function membersOf(value: unknown, name: string): Readonly<Record<string, unknow
 }
 
 function renderProfiles(profiles: Profiles): string {
-  const entries = [...profiles].map(([name, { baseUrl, apiKey, operatorKey }]) => [
+  const entries = [...profiles].map(([name, { baseUrl, apiKey, operatorKey, session }]) => [
     name,
-    { base_url: baseUrl, api_key: apiKey, operator_key: operatorKey },
+    {
+      base_url: baseUrl,
+      api_key: apiKey,
+      operator_key: operatorKey,
+      refresh_token: session?.refreshToken,
+      expires_at: session?.expiresAt,
+    },
   ]);
   return `${JSON.stringify({ profiles: Object.fromEntries(entries) as unknown }, undefined, 2)}\n`;
 }
 
 async function replaceFile(file: string, text: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  const temporary = `${file}.${process.pid}.tmp`;
+  // Two commands of one process may refresh the same token.
+  const temporary = `${file}.${randomUUID()}.tmp`;
   try {
-    await writeFile(temporary, text, { mode: 0o600, flag: "w" });
-    // The mode above does not apply to a file that an interrupted run left behind.
-    await chmod(temporary, 0o600);
+    await writeFile(temporary, text, { mode: 0o600, flag: "wx" });
     await rename(temporary, file);
   } catch (error) {
     await rm(temporary, { force: true });
