@@ -12,6 +12,7 @@ import { startServer, untilTelemetryReady } from "./support/running-server.ts";
 import { repository } from "./support/served-process.ts";
 import { needs } from "./support/needs.ts";
 import { childEnvironment } from "./support/child-environment.ts";
+import { command } from "./support/command.ts";
 
 const run = promisify(execFile);
 
@@ -126,10 +127,9 @@ async function shell(code: string, file = ""): Promise<string> {
 async function prepareFolder(): Promise<void> {
   await mkdir(join(folder, "bin"));
   await mkdir(join(folder, ".config/fish/completions"), { recursive: true });
-  const main = join(repository, "packages/cli/src/main.ts");
   const scripts = {
     node: `exec "${process.execPath}" "$@"`,
-    sounding: `exec "${process.execPath}" "${main}" "$@"`,
+    sounding: `exec "${process.execPath}" "${command}" "$@"`,
     npx: 'exec "$@"',
     curl: `exec ${programs.curl} --silent --show-error --fail-with-body "$@"`,
     // Pages that convert a recording do not know that another page has done so.

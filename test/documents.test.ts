@@ -16,6 +16,7 @@ import { repository } from "./support/served-process.ts";
 import { startServer, untilTelemetryReady, type RunningServer } from "./support/running-server.ts";
 import { needs, python } from "./support/needs.ts";
 import { childEnvironment } from "./support/child-environment.ts";
+import { command } from "./support/command.ts";
 
 const run = promisify(execFile);
 
@@ -96,11 +97,11 @@ async function inShell(
 ): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "sounding-docs-"));
   try {
-    const commands = { node: "", sounding: `"${join(repository, "packages/cli/src/main.ts")}"` };
+    const commands = { node: "", sounding: `"${command}"` };
     for (const [name, script] of Object.entries(commands)) {
-      const command = join(folder, name);
-      await writeFile(command, `#!/bin/sh\nexec "${process.execPath}" ${script} "$@"\n`);
-      await chmod(command, 0o755);
+      const file = join(folder, name);
+      await writeFile(file, `#!/bin/sh\nexec "${process.execPath}" ${script} "$@"\n`);
+      await chmod(file, 0o755);
     }
     await symlink(join(repository, "node_modules"), join(folder, "node_modules"));
     for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);

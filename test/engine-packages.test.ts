@@ -9,6 +9,7 @@ import { describe, test } from "node:test";
 import { repository, serveProcess } from "./support/served-process.ts";
 import { beforeTests } from "./support/hooks.ts";
 import { childEnvironment } from "./support/child-environment.ts";
+import { sourceCommand } from "./support/command.ts";
 
 const { peerDependencies } = JSON.parse(readFileSync(join(repository, "packages/server/package.json"), "utf8")) as {
   peerDependencies: Record<string, string>;
@@ -27,12 +28,11 @@ let folder: string;
 
 /** Runs the command to its end, without the packages unless told otherwise. */
 function sounding(words: readonly string[], options = nodeOptions) {
-  const script = join(repository, "packages/cli/bin/sounding.js");
   const env = { ...childEnvironment, SOUNDING_DATA_DIR: join(folder, "data"), SOUNDING_INSTALL: "false" };
   return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
     const child = execFile(
       process.execPath,
-      [...options, script, ...words],
+      [...options, sourceCommand, ...words],
       { env, cwd: folder },
       (_, stdout, stderr) => resolve({ code: child.exitCode ?? -1, stdout, stderr }),
     );
@@ -65,7 +65,7 @@ models: { small: { targets: [{ engine: local, model: small }] } }
   });
 
   test("the server starts with what it has, and does not list the trial model", async () => {
-    await using server = await serveProcess({}, { nodeOptions });
+    await using server = await serveProcess({}, { script: sourceCommand, nodeOptions });
     const [url] = /http:\/\/127\.0\.0\.1:\d+/.exec(server.output.stdout)!;
     const headers = { authorization: `Bearer ${/sk-[\w-]{43}/.exec(server.output.stdout)![0]}` };
     const response = await fetch(`${url}/v1/models`, { headers });

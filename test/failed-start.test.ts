@@ -13,6 +13,7 @@ import { runSounding } from "../packages/cli/test/run-sounding.ts";
 import { startServer } from "./support/running-server.ts";
 import { repository, serveProcess } from "./support/served-process.ts";
 import { childEnvironment } from "./support/child-environment.ts";
+import { command } from "./support/command.ts";
 
 interface Outcome {
   readonly code: unknown;
@@ -21,10 +22,9 @@ interface Outcome {
 }
 
 async function sounding(...words: string[]): Promise<Outcome> {
-  const script = join(repository, "packages/cli/bin/sounding.js");
   const env = { ...childEnvironment, SOUNDING_TELEMETRY_ENABLED: "false" };
   return new Promise((resolve) => {
-    execFile(process.execPath, [script, ...words], { env, cwd: tmpdir() }, (error, stdout, stderr) =>
+    execFile(process.execPath, [command, ...words], { env, cwd: tmpdir() }, (error, stdout, stderr) =>
       resolve({ code: error === null ? 0 : error.code, stdout, stderr }),
     );
   });

@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { AsyncSounding } from "@sounding/client";
 import { startScriptedUpstream, type ScriptedUpstream } from "../packages/server/test/support/scripted-upstream.ts";
 import { startServer, untilTelemetryReady, type RunningServer } from "./support/running-server.ts";
+import { command } from "./support/command.ts";
 import { beforeTests } from "./support/hooks.ts";
 
 let upstream: ScriptedUpstream;
@@ -51,9 +52,8 @@ telemetry:
 });
 
 async function sounding(...args: string[]): Promise<string> {
-  const main = fileURLToPath(new URL("../packages/cli/src/main.ts", import.meta.url));
   const env = { ...process.env, SOUNDING_API_KEY: server.key, SOUNDING_BASE_URL: server.url };
-  const { stdout } = await promisify(execFile)(process.execPath, [main, ...args], { env });
+  const { stdout } = await promisify(execFile)(process.execPath, [command, ...args], { env });
   return stdout;
 }
 

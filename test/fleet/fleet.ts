@@ -10,8 +10,8 @@ import { join } from "node:path";
 import { remotePassword, startRemoteServer } from "../../packages/server/test/store/remote-server.ts";
 import { startScriptedUpstream, type ScriptedExchange } from "../../packages/server/test/support/scripted-upstream.ts";
 import { startPostgres } from "../../packages/server/test/tenancy/postgres-server.ts";
-import { repository } from "../support/served-process.ts";
 import { childEnvironment } from "../support/child-environment.ts";
+import { command } from "../support/command.ts";
 
 export const operatorKey = "sk-operator-of-the-fleet-in-the-tests-00";
 
@@ -102,9 +102,9 @@ export async function startFleet(): Promise<Fleet> {
 }
 
 export async function serveMember(options: ServeOptions & { readonly data: string }): Promise<FleetServer> {
-  const { data, port = 0, prefix = [], version = repository } = options;
+  const { data, port = 0, prefix = [], version } = options;
   await mkdir(data, { recursive: true });
-  const script = join(version, "packages/cli/bin/sounding.js");
+  const script = version === undefined ? command : join(version, "packages/cli/bin/sounding.js");
   const serve = [process.execPath, script, "serve", "--json", "--port", String(port), "--data-dir", data];
   const [program, ...args] = [...prefix, ...serve];
   const child = spawn(program!, args, {

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { affectedTestFiles } from "./affected.ts";
+import { buildCommand } from "./build-command.ts";
 import { forgetLastRun, knownCosts, writeLastRun, type RecordedTask } from "./last-run.ts";
 import { runTask } from "./run-task.ts";
 import { schedule } from "./schedule.ts";
@@ -45,6 +46,8 @@ const ending = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => ending.abort(signal));
 
 if (isWhole) await forgetLastRun();
+// test/support/command.ts
+process.env["SOUNDING_TEST_COMMAND"] ??= await buildCommand();
 const startedAt = new Date();
 const recorded: RecordedTask[] = [];
 await schedule({ tasks, costs, mostTasks: jobs() }, async (task) => {

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { childEnvironment } from "./child-environment.ts";
+import { command } from "./command.ts";
 
 export const repository = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -18,8 +19,6 @@ export interface ServedProcess extends AsyncDisposable {
   /** Ends it with the signal and resolves to its exit code. */
   end(signal?: NodeJS.Signals): Promise<number | null>;
 }
-
-const command = join(repository, "packages/cli/bin/sounding.js");
 
 export interface ServedOptions {
   /** The command `sounding`. */

@@ -2,11 +2,9 @@
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import { childEnvironment } from "../../../test/support/child-environment.ts";
+import { command } from "../../../test/support/command.ts";
 import { run } from "../src/run.ts";
-
-const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 
 export interface Outcome {
   readonly code: number | null;
@@ -62,7 +60,7 @@ export async function spawnSounding(
   words: readonly string[],
   { env, input, keepOpen, during }: RunOptions = {},
 ): Promise<Outcome> {
-  const child = spawn(process.execPath, [main, ...words], { env: { ...childEnvironment, ...env } });
+  const child = spawn(process.execPath, [command, ...words], { env: { ...childEnvironment, ...env } });
   child.stdin.on("error", () => undefined);
   during?.(child);
   if (keepOpen !== true) child.stdin.end(input);
