@@ -11,6 +11,12 @@ const kindsById: ReadonlyMap<string, AuditKind | undefined> = new Map<string, Au
   ["exportTelemetry", "export"],
   ["deleteSamples", "change"],
   ["validateKey", undefined],
+  ["finishSignIn", "change"],
+  ["backchannelLogout", "change"],
+  // Anyone can send them, and terminals repeat them; the person's approval is recorded.
+  ["createDeviceAuthorization", undefined],
+  ["createTokens", undefined],
+  ["revokeToken", undefined],
   // What returns prompts, answers, and what applications log.
   ["queryLogs", "read"],
   ["queryTraces", "read"],

@@ -5,6 +5,7 @@
 import { AppError } from "../errors.ts";
 import { readLogoutToken, type Logout } from "../identity/logout-token.ts";
 import type { OpenIdProvider } from "../identity/openid-provider.ts";
+import { describeAct } from "../tenancy/audit/current-act.ts";
 import type { ControlDatabase, Writer } from "../tenancy/control-database.ts";
 import { nowSeconds } from "../tenancy/row-values.ts";
 
@@ -24,7 +25,12 @@ export async function backchannelLogout(
     let sessions = transaction.deleteFrom("person_sessions").where("provider", "=", logout.provider);
     if (subject !== undefined) sessions = sessions.where("subject", "=", subject);
     if (providerSession !== undefined) sessions = sessions.where("provider_session", "=", providerSession);
-    const ended = await sessions.returning("id").execute();
+    const ended = await sessions.returning(["person_id", "organization_id"]).execute();
+    const { organization_id: organizationId = null, person_id: personId = null } = ended[0] ?? {};
+    describeAct({
+      actor: { kind: "system", id: null, name: `identity provider ${provider.name}`, organizationId },
+      object: { kind: "person", id: personId, name: null },
+    });
     return ended.length;
   });
 }

@@ -173,7 +173,7 @@ export function deviceRoutes({ address, control, failedKeys, now }: DeviceRouteP
     const isApproved = body.decision === "approve";
     const decision = { isApproved, personId: person.id, organizationId: scope.organizationId, sessionId };
     const userCode = readUserCode(path["user_code"] ?? "");
-    const row = await control.write((transaction) => decideDeviceCode(transaction, userCode, decision));
+    const row = await control.change((transaction) => decideDeviceCode(transaction, userCode, decision));
     note({ terminal: row.client, decision: body.decision });
     return json(toDeviceRequest(row));
   });

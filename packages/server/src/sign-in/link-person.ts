@@ -6,12 +6,14 @@
 import { AppError } from "../errors.ts";
 import type { Grant as NamedGrant, Identity } from "../identity/claims.ts";
 import type { Logger } from "../logger.ts";
+import { describeAct } from "../tenancy/audit/current-act.ts";
 import type { ControlDatabase, Reader, Writer } from "../tenancy/control-database.ts";
 import { setMemberships, type Grant } from "../tenancy/memberships.ts";
 import { findPerson, insertPerson, normalEmail, type PersonRow } from "../tenancy/people.ts";
 import { updatePerson } from "../tenancy/person-changes.ts";
 import { requireRole } from "../tenancy/roles.ts";
 import { nowSeconds } from "../tenancy/row-values.ts";
+import { firstOrganization } from "./person-sessions.ts";
 
 /** The source of the memberships that a provider's rules give. */
 export function sourceOf(provider: string): string {
@@ -35,6 +37,11 @@ export async function linkPerson(identity: Identity, { control, logger }: LinkPa
     if (found.disabled_at !== null)
       throw new AppError("sign_in_refused", `The account of ${found.email} has been disabled. Ask an administrator.`);
     await noteSignIn(transaction, identity, found.id, known === undefined);
+    const organizationId = grants[0]?.organizationId ?? (await firstOrganization(transaction, found.id)) ?? null;
+    describeAct({
+      actor: { kind: "person", id: found.id, name: found.email, organizationId },
+      object: { kind: "person", id: found.id, name: found.email },
+    });
     return found;
   });
   await syncMemberships(person.id, { grants, provider: identity.provider }, { control, logger });

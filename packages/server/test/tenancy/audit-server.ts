@@ -4,16 +4,16 @@ import type { AuditEvent, AuditVerification } from "../../src/api/audit.ts";
 import { operation } from "../../src/api/operation.ts";
 import { FailedKeys } from "../../src/http/failed-keys.ts";
 import { route } from "../../src/http/route.ts";
+import type { SignInSettings } from "../../src/config/sign-in.ts";
 import type { HttpSettings } from "../../src/http/server.ts";
 import { silentLogger } from "../../src/logger.ts";
 import { auditRoutes } from "../../src/tenancy/audit/audit-routes.ts";
 import { AuditTrail } from "../../src/tenancy/audit/audit-trail.ts";
 import { bootstrap } from "../../src/tenancy/bootstrap.ts";
 import type { ControlDatabase } from "../../src/tenancy/control-database.ts";
-import { createKeyCheck } from "../../src/tenancy/key-check.ts";
 import { recordedUsage } from "../../src/tenancy/recorded-usage.ts";
 import { tenancyRoutes } from "../../src/tenancy/routes.ts";
-import { createSignIn } from "../../src/tenancy/sign-in.ts";
+import { openSignIn } from "../../src/sign-in/open-sign-in.ts";
 import { startTestHttp } from "../support/test-http.ts";
 
 /** Operations whose audit depends on their names alone; they do nothing. */
@@ -35,6 +35,7 @@ const plain = (id: string, path: string, permission: "telemetry_read" | "inferen
 export interface AuditServerOptions {
   readonly settings?: Partial<HttpSettings>;
   readonly now?: () => number;
+  readonly providers?: SignInSettings["providers"];
 }
 
 /** The members of answers that tests read. */
@@ -58,13 +59,15 @@ export type AuditCall = (
 ) => Promise<{ readonly status: number; readonly body: Answered }>;
 
 /** @param control without an organization */
-export async function startAuditServer(control: ControlDatabase, { now, settings = {} }: AuditServerOptions = {}) {
+export async function startAuditServer(
+  control: ControlDatabase,
+  { now, providers = {}, settings = {} }: AuditServerOptions = {},
+) {
   const first = (await bootstrap(control))!;
-  const keys = createKeyCheck({ control, logger: silentLogger });
   const failedKeys = new FailedKeys(1_000_000);
-  const signIn = await createSignIn({
+  const signIn = await openSignIn({
     control,
-    checkKey: keys.check,
+    settings: { providers },
     failedKeys,
     address: { publicUrl: undefined, url: "http://127.0.0.1:4141" },
     logger: silentLogger,
@@ -83,7 +86,7 @@ export async function startAuditServer(control: ControlDatabase, { now, settings
   const http = await startTestHttp({
     routes,
     settings,
-    checkKey: keys.check,
+    checkKey: signIn.checkCaller,
     sessions: signIn,
     failedKeys,
     audit: trail,
@@ -127,7 +130,6 @@ export async function startAuditServer(control: ControlDatabase, { now, settings
     await http.close();
     await trail.close();
     await signIn.close();
-    await keys.close();
   };
   return {
     url: http.url,

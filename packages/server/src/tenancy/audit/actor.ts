@@ -1,4 +1,4 @@
-/** Who acts in a request: a person, also with a key of their own, or else a key. */
+/** Who acts in a request: a person, also with a key of their own, the owner of a token, or else a key. */
 import type { AuditedRequest } from "../../http/request-audit.ts";
 import type { Reader } from "../database-access.ts";
 import type { Actor } from "./entry.ts";
@@ -11,9 +11,15 @@ export const localKeyId = "local";
 export function actorOf({ scope }: Pick<AuditedRequest, "scope">): Actor {
   if (scope === undefined) return anonymous;
   const { keyId, keyName, organizationId, person } = scope.key;
-  if (person !== undefined) return { kind: "person", id: person.id, name: person.email, organizationId };
+  if (person !== undefined)
+    return { kind: isMachine(person) ? "token" : "person", id: person.id, name: person.email, organizationId };
   if (keyId === localKeyId) return { kind: "local", id: keyId, name: keyName, organizationId: null };
   return { kind: "key", id: keyId, name: keyName, organizationId };
+}
+
+/** Owners of tokens without a person in the database. */
+function isMachine({ id }: { readonly id: string }): boolean {
+  return id.startsWith("jwt:");
 }
 
 /** The key of a person with which they act; undefined if they need none. */
