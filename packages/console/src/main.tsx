@@ -3,13 +3,16 @@ import { useSignal } from "@preact/signals";
 import { render } from "preact";
 import { useEffect } from "preact/hooks";
 import { ErrorState, Loading } from "./design/states.tsx";
+import { LoadedView } from "./shell/loaded-view.tsx";
 import { Shell } from "./shell/shell.tsx";
 import { listenToKeys } from "./shell/shortcuts.ts";
-import { followLinks } from "./state/address.ts";
+import { followLinks, viewId } from "./state/address.ts";
 import { session, watchSession } from "./state/session.ts";
 import { keepLive } from "./state/time-range.ts";
 import { SignIn } from "./views/sign-in/sign-in.tsx";
 import { openSession } from "./state/sign-in-link.ts";
+
+const loadDevicePage = async () => (await import("./views/device/device-page.tsx")).DevicePage;
 
 function Console() {
   const failure = useSignal<Error | undefined>(undefined);
@@ -26,7 +29,10 @@ function Console() {
   }, []);
   if (failure.value !== undefined) return <ErrorState error={failure.value} onRetry={load} />;
   if (session.value === undefined) return <Loading what="the console" />;
-  return session.value === null ? <SignIn /> : <Shell session={session.value} />;
+  if (session.value === null) return <SignIn />;
+  if (viewId.value === "device")
+    return <LoadedView title="the terminal" load={loadDevicePage} props={{ session: session.value }} />;
+  return <Shell session={session.value} />;
 }
 
 followLinks();

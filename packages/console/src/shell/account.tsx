@@ -5,7 +5,7 @@ import { Icon } from "../design/icons.tsx";
 import { Menu } from "../design/menu.tsx";
 import { Notice } from "../design/states.tsx";
 import { href, navigate } from "../state/address.ts";
-import { signOut, type Session } from "../state/session.ts";
+import { changeOrganization, signOut, type Session } from "../state/session.ts";
 
 export function Account({ session }: { readonly session: Session }) {
   return (
@@ -13,7 +13,7 @@ export function Account({ session }: { readonly session: Session }) {
       <Icon name="key" />
       <div class="shell-account-names">
         <span class="clip">{session.organization}</span>
-        <span class="clip small muted">{session.project ?? session.key_name}</span>
+        <span class="clip small muted">{session.project ?? session.person?.name ?? session.key_name}</span>
       </div>
       <Menu button={<Icon name="more" />} label="Account" align="end" quiet>
         {() => <AccountMenu session={session} />}
@@ -31,10 +31,18 @@ function AccountMenu({ session }: { readonly session: Session }) {
       (error: Error) => (failure.value = error),
     );
   };
+  const change = (id: string) => {
+    changeOrganization(id).then(
+      () => location.assign(href("")),
+      (error: Error) => (failure.value = error),
+    );
+  };
   const rows = [
     ["Organization", session.organization],
     ["Project", session.project ?? "all"],
-    ["Key", session.key_name],
+    ["Person", session.person?.email ?? null],
+    ["Role", session.role],
+    ["Key", session.person === null ? session.key_name : null],
     ["Operator key", session.operator_key_name],
     ["Permissions", session.permissions.join(", ")],
     ["Signed in until", formatTime(session.expires_at * 1000)],
@@ -53,6 +61,14 @@ function AccountMenu({ session }: { readonly session: Session }) {
         )}
       </dl>
       {failure.value !== undefined && <Notice kind="error">{failure.value.message}</Notice>}
+      {session.organizations
+        .filter(({ id }) => id !== session.organization_id)
+        .map(({ id, name }) => (
+          <button key={id} type="button" class="menu-item" onClick={() => change(id)}>
+            <Icon name="key" />
+            Switch to <span class="foreign">{name}</span>
+          </button>
+        ))}
       <button type="button" class="menu-item" onClick={leave}>
         <Icon name="sign-out" />
         Sign out

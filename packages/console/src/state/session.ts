@@ -20,6 +20,12 @@ export interface Session {
   readonly organization_id: string;
   /** The project that the key is bound to. */
   readonly project: string | null;
+  /** Who is signed in; null if the session was opened with keys. */
+  readonly person: { readonly id: string; readonly name: string; readonly email: string } | null;
+  /** The person's roles in the organization. */
+  readonly role: string | null;
+  /** Those of which the person is a member. */
+  readonly organizations: readonly { readonly id: string; readonly name: string }[];
   readonly key_id: string;
   readonly key_name: string;
   /** The separate key for administration. */
@@ -74,6 +80,12 @@ export async function signOut(): Promise<void> {
     session.value = null;
     endReason.value = undefined;
   });
+}
+
+/** Continues in another organization of the person. @throws ApiError */
+export async function changeOrganization(id: string): Promise<void> {
+  await request("authentication/session", { method: "PATCH", json: { organization_id: id } });
+  await loadSession();
 }
 
 /** Shows the sign-in page as soon as any request finds that the session has ended. */

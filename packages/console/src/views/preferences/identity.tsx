@@ -30,18 +30,28 @@ export function Identity({ session }: { readonly session: Session }) {
           <dt>Project</dt>
           <dd class="foreign">{session.project ?? "All of the organization"}</dd>
         </div>
-        <div>
-          <dt>Key</dt>
-          <dd>
-            {administers ? (
-              <a class="foreign" href={href(`administration/keys/${session.key_id}`)}>
-                {session.key_name}
-              </a>
-            ) : (
-              <span class="foreign">{session.key_name}</span>
-            )}
-          </dd>
-        </div>
+        {session.person !== null && (
+          <div>
+            <dt>Person</dt>
+            <dd class="foreign">
+              {session.person.email}, {session.role}
+            </dd>
+          </div>
+        )}
+        {session.person === null && (
+          <div>
+            <dt>Key</dt>
+            <dd>
+              {administers ? (
+                <a class="foreign" href={href(`administration/keys/${session.key_id}`)}>
+                  {session.key_name}
+                </a>
+              ) : (
+                <span class="foreign">{session.key_name}</span>
+              )}
+            </dd>
+          </div>
+        )}
         {session.operator_key_name !== null && (
           <div>
             <dt>Operator key</dt>

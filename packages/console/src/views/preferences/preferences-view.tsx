@@ -9,6 +9,7 @@ import { preferences, setPreferences } from "../../state/preferences.ts";
 import { session } from "../../state/session.ts";
 import type { Preferences } from "../../state/stored-preferences.ts";
 import { Identity } from "./identity.tsx";
+import { SessionList } from "./session-list.tsx";
 
 interface Choice<Value> {
   readonly value: Value;
@@ -61,6 +62,9 @@ export function PreferencesView() {
       </Section>
       <Section title="Signed in">
         <Identity session={session.value!} />
+      </Section>
+      <Section title="Sessions">
+        <SessionList />
       </Section>
       <Section title="Server">
         <Server />

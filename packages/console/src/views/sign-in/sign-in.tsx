@@ -5,6 +5,7 @@ import { ApiError } from "../../api/request.ts";
 import { CopyButton } from "../../design/copy-button.tsx";
 import { Notice } from "../../design/states.tsx";
 import { href, navigate, viewId } from "../../state/address.ts";
+import { ProviderList } from "./provider-list.tsx";
 import { endReason, loadSession, signIn } from "../../state/session.ts";
 
 const command = "npx sounding console";
@@ -29,6 +30,7 @@ export function SignIn() {
             <span class="foreign">{endReason.value}</span>
           </Notice>
         )}
+        <ProviderList />
         <KeyForm />
         <div class="sign-in-link stack">
           <p class="small muted">Or sign in from a terminal where the server's keys are stored:</p>
