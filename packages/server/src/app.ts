@@ -50,6 +50,7 @@ import { createOtlp } from "./telemetry/otlp/otlp.ts";
 import { createCallTelemetry, noCallTelemetry } from "./telemetry/calls/call-telemetry.ts";
 import { providerName } from "./telemetry/calls/provider-name.ts";
 import { auditRoutes } from "./tenancy/audit/audit-routes.ts";
+import { governanceRoutes } from "./governance/routes.ts";
 import { tenancyRoutes } from "./tenancy/routes.ts";
 import { createProjectSettings } from "./tenancy/project-settings.ts";
 import { createUsageLedger } from "./tenancy/usage.ts";
@@ -215,6 +216,7 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
     }),
     ...ingestRoutes(otlp, store),
     ...webConsole.routes,
+    ...governanceRoutes(control),
     ...tenancyRoutes(control, (subject) => limiter.usageOf(subject)),
     ...money.routes,
     ...alertGroupRoutes(control),

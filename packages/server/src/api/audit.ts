@@ -135,6 +135,7 @@ export type AuditVerification = TypeOf<typeof AuditVerification>;
 export const verifyAudit = operation({
   ...administration,
   id: "verifyAudit",
+  operator: true,
   method: "GET",
   path: `${root}/verification`,
   summary: "Verify the audit log",

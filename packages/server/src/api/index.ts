@@ -9,6 +9,7 @@ import { validateKey } from "./authentication.ts";
 import { createChatCompletion } from "./chat.ts";
 import { createCompletion } from "./completions.ts";
 import { getConsole, getConsoleFile, getRoot } from "./console.ts";
+import { governanceOperations } from "./governance.ts";
 import { lokiOperations, lokiReady, lokiTail } from "./loki.ts";
 import { countMessageTokens, createMessage } from "./messages.ts";
 import { getModel, listModels } from "./models.ts";
@@ -32,6 +33,7 @@ import { exportLogs, exportMetrics, exportTraces } from "./otlp.ts";
 import { deviceLoginOperations } from "./device-login.ts";
 import { identityProviderOperations } from "./identity-providers.ts";
 import { sessionListOperations } from "./session-list.ts";
+import { sdkKeyOperations } from "./sdk-keys.ts";
 import { sessionOperations } from "./sessions.ts";
 import {
   cancelResponse,
@@ -103,6 +105,8 @@ export const operations: readonly Operation[] = [
   ...adminOperations,
   ...peopleOperations,
   ...personalKeyOperations,
+  ...governanceOperations,
+  ...sdkKeyOperations,
   ...alertGroupOperations,
   ...budgetOperations,
   ...deletionOperations,

@@ -6,7 +6,7 @@ import type { Schema } from "./schema.ts";
 export interface Operation<Body = unknown, Answer = unknown> {
   /** camelCase, unique: the operationId of the OpenAPI document. */
   readonly id: string;
-  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** With parameters as `{name}`; `{+name}` takes the rest of the path, slashes included (RFC 6570), except literal segments after it. */
   readonly path: string;
   readonly tag: string;

@@ -113,7 +113,7 @@ export const querySpend = operation({
   summary: "Add up what calls cost",
   description:
     "Adds up the recorded costs of model calls by model, engine, project, key, user, tag or day. A call counts when it ends, and once if an application reports it, too.",
-  permission: "telemetry_read",
+  permission: "spend_read",
   body: SpendQuery,
   queryAsBody: true,
   answer: { type: "application/json", schema: Spend, description: "The groups and their sum." },
@@ -128,6 +128,7 @@ export const querySpendOfOrganizations = operation({
   description:
     "The same for operators: of all organizations, archived ones included, or of the one with the identifier or the name in `organization_id`. Groups can be by `organization`.",
   permission: "admin",
+  operator: true,
   body: SpendQuery,
   queryAsBody: true,
   answer: { type: "application/json", schema: Spend, description: "The groups and their sum." },

@@ -14,6 +14,13 @@ const otherApis: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
+/** Requests of the AI Refinery SDK about what Sounding does not have, or has elsewhere. */
+const governance: readonly (readonly [RegExp, string])[] = [
+  [/^\/governance\/workspaces(?:\/|$)/, "Sounding has no workspaces; an organization has projects."],
+  [/^\/governance\/models(?:\/|$)/, "Models are set in the configuration of the server; GET /v1/models lists them."],
+  [/^\/governance\/organizations\//, "Operators change and delete organizations with /admin/v1/organizations/{id}."],
+];
+
 /**
  * @param serves whether the server has a path
  * @returns a sentence with a space before it; empty if nothing is known
@@ -31,6 +38,8 @@ export function pathHint(path: string, serves: (path: string) => boolean): strin
 
 /** The same for a path that is served, but not with the request's method. */
 export function otherApiHint(path: string): string {
+  const remedy = governance.find(([pattern]) => pattern.test(path))?.[1];
+  if (remedy !== undefined) return ` ${remedy}`;
   const api = otherApis.find(([pattern]) => pattern.test(path))?.[1];
   if (api === undefined) return "";
   return ` Sounding does not serve ${api}; it serves OpenAI's chat completions, responses, embeddings, speech and transcription under /v1 (see /docs).`;

@@ -16,7 +16,7 @@ import { requireGrantable, requireRemovable } from "./grants.ts";
 import { identifierParameter, pageRequest } from "./list-query.ts";
 import { adminSource, removeMembership, setMembership, type MembershipRow } from "./memberships.ts";
 import { listMemberships, toMembership } from "./people-list.ts";
-import { replaceMembership, requireVisible, visibleMemberships } from "./people-routes.ts";
+import { replaceMembership, requireVisible, visibleMemberships } from "./administer-people.ts";
 
 export function membershipRoutes(control: ControlDatabase): Route[] {
   /** Runs a change of a membership that the caller reaches. */

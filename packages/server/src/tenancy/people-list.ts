@@ -9,7 +9,8 @@ import type { PersonRow } from "./people.ts";
 /** What the caller may see; undefined: everything. */
 export interface VisibleMemberships {
   readonly organizationId: string | undefined;
-  readonly projectId: string | undefined;
+  /** null: those for the whole organization. */
+  readonly projectId: string | null | undefined;
 }
 
 interface PeopleFilter extends PageRequest {
@@ -70,7 +71,7 @@ export async function listMemberships(control: ControlDatabase, filter: Membersh
 function seen(database: Reader, { organizationId, projectId }: VisibleMemberships) {
   let query = database.selectFrom("memberships");
   if (organizationId !== undefined) query = query.where("organization_id", "=", organizationId);
-  if (projectId !== undefined) query = query.where("project_id", "=", projectId);
+  if (projectId !== undefined) query = query.where("project_id", projectId === null ? "is" : "=", projectId);
   return query;
 }
 

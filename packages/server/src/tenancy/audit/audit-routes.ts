@@ -2,7 +2,7 @@
 import { auditOutcomes, listAuditEvents, verifyAudit } from "../../api/audit.ts";
 import { AppError } from "../../errors.ts";
 import { route, type Route } from "../../http/route.ts";
-import { namedOrganization } from "../authority.ts";
+import { namedOrganization, requireWholeOrganization } from "../authority.ts";
 import type { ControlDatabase } from "../control-database.ts";
 import { pageRequest } from "../list-query.ts";
 import { listEvents } from "./list-events.ts";
@@ -13,6 +13,7 @@ const longestFilter = 256;
 export function auditRoutes(control: ControlDatabase): readonly Route[] {
   return [
     route(listAuditEvents, async ({ query, scope }) => {
+      requireWholeOrganization(scope, "see the audit log");
       const named = await namedOrganization(control, scope, query.get("organization_id") ?? undefined);
       const { operator } = scope.key;
       return {
