@@ -7,7 +7,6 @@ import { schema, type TypeOf } from "./schema.ts";
 const strict = { additionalProperties: false } as const;
 const root = "/admin/v1/budgets";
 const administration = { tag: "Administration", permission: "admin", maxBodyBytes: adminBodyBytes } as const;
-const reading = { ...administration, permission: "configuration_read" } as const;
 const reading = { ...administration, permission: "spend_read" } as const;
 
 export const budgetSubjects = ["organization", "project", "key", "user", "model", "tag"] as const;
