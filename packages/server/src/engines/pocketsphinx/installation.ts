@@ -43,7 +43,7 @@ const prefixes = ["/usr", "/usr/local", "/opt/homebrew"];
 
 /** How to get transcription where PocketSphinx cannot be unpacked. */
 export const otherWays =
-  "To add transcription, pull another model, for example `sounding models pull csukuangfj/sherpa-onnx-streaming-zipformer-en-2023-06-26`, " +
+  "To add transcription, pull a model, for example `sounding models pull whisper-tiny.en`, " +
   `or have an administrator run \`apt-get install ${debianPackages.join(" ")}\`.`;
 
 /** The folder of the unpacked packages in a data directory. */
