@@ -16,9 +16,11 @@ import { openTestStore, scopeOf, type TestStore } from "../store/test-store.ts";
 import { untilRolledUp } from "../support/rolled-up.ts";
 
 const hourMs = 3_600_000;
-const hours = 12;
+const hours = 7;
 /** The last hours are over, with a margin in which calls can depend on later spans. */
 const endMs = Math.floor((Date.now() - 600_000) / hourMs) * hourMs;
+/** Each hour is summed for every rollup. */
+const slowMs = 600_000;
 const startMs = endMs - hours * hourMs;
 
 interface Call extends SpanRow {
@@ -30,7 +32,7 @@ interface Call extends SpanRow {
 }
 
 /** Costs up to the highest that a span may have, so that sums exceed what a double holds. */
-function callsWith(seed: number, count: number): Call[] {
+function callsWith(seed: number, count: number, ofHours = hours): Call[] {
   let state = seed;
   const random = (below: number): number => {
     state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
@@ -44,7 +46,7 @@ function callsWith(seed: number, count: number): Call[] {
       ...(random(2) === 0 ? { team: pick(["search", "chat", "a=b,c'\\\""]) } : {}),
       ...(random(3) === 0 ? { "cost.center": pick(["1", "2"]) } : {}),
     };
-    const anywhere = startMs + random(hours * hourMs);
+    const anywhere = startMs + random(ofHours * hourMs);
     const quarterMs = 900_000;
     return {
       endMs: random(6) === 0 ? Math.floor(anywhere / quarterMs) * quarterMs + random(3) - 1 : anywhere,
@@ -85,8 +87,8 @@ beforeTests(async (stack) => {
   });
   const others = ["invoke_agent", "execute_tool"].map((operation) => ({ ...calls[0]!, operation }));
   await appendSpans(opened.store, "org_a", [...rows, ...others], 2);
-  await appendSpans(opened.store, "org_b", callsWith(8, 50));
-  await untilRolledUp(opened.store, { source: "spend", organizations: ["org_a", "org_b"] });
+  await appendSpans(opened.store, "org_b", callsWith(8, 50, 1));
+  await untilRolledUp(opened.store, { source: "spend", organizations: ["org_a", "org_b"], withinMs: slowMs });
 });
 
 interface Read {
@@ -275,7 +277,7 @@ describe("spend", () => {
       return sums.groups.map(({ amounts }) => amounts.costBillionths);
     };
     assert.deepEqual(await costOf(), [3n]);
-    await untilRolledUp(opened.store, { source: "spend", organizations: ["org_b"] });
+    await untilRolledUp(opened.store, { source: "spend", organizations: ["org_b"], withinMs: slowMs });
     assert.deepEqual(await costOf(), [3n]);
     const condition = sql`request_model = ${bind.text("late")}`;
     await opened.store.remove(scopeOf("org_b"), { table: "spans", condition, signal: AbortSignal.timeout(60_000) });

@@ -97,7 +97,7 @@ function sumsOf(
     ORDER BY sum(cost_billionths) DESC, sum(calls) DESC, group_values LIMIT ${bind.uint32(limit)}`;
 }
 
-const columns = sql`project, ended_seconds, model_key, engine, key_id, key_name, currency, user_id, tags,
+const columns = sql`project, model_key, engine, key_id, key_name, currency, user_id, tags,
   calls, unpriced_calls, cost_billionths, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens`;
 
 /** The calls of the range, or sums of them. */
@@ -117,16 +117,16 @@ async function selectCalls(reader: TenantReader, search: SpendSearch): Promise<S
   if (part.condition !== undefined) {
     const ofTenant = [sql`organization = ${callerOrganization}`, part.condition];
     const level = sql`is_detailed = ${bind.uint8(isDetailed ? 1 : 0)}`;
-    sources.push(sql`SELECT ${columns} FROM (SELECT *, toInt64(toUnixTimestamp(minute)) AS ended_seconds FROM spend_quarters)
+    sources.push(sql`SELECT toInt64(toUnixTimestamp(minute)) AS ended_seconds, ${columns} FROM spend_quarters
       WHERE ${allOf([...ofTenant, level, ...conditions])}`);
   }
   if (rest.length > 0) {
     const where = conditions.length === 0 ? sql`` : sql` WHERE ${allOf(conditions)}`;
-    sources.push(sql`SELECT ${columns} FROM ${countedSpend(rest)}${where}`);
+    sources.push(sql`SELECT ended_seconds, ${columns} FROM ${countedSpend(rest)}${where}`);
   }
   return sources.length === 0 ? nothing : join(sources, sql` UNION ALL `);
 }
 
 /** An hour without writes has no calls. */
-const nothing = sql`SELECT ${columns} FROM (SELECT *, toInt64(0) AS ended_seconds FROM spend_quarters)
+const nothing = sql`SELECT toInt64(0) AS ended_seconds, ${columns} FROM spend_quarters
   WHERE organization = ${callerOrganization} AND 0`;
