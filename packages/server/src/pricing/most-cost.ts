@@ -26,15 +26,20 @@ export function mostCost(
 
 const highest = new WeakMap<ModelPrice, ModelPrice>();
 
-/** As if the whole prompt was written to a cache, and the whole answer was reasoning, where that costs more. */
+/** As if the whole prompt was written to a cache, and the whole answer was reasoning, in the service tier where that costs most. */
 function withHighestRates(price: ModelPrice): ModelPrice {
   let found = highest.get(price);
   if (found === undefined) {
-    const tokens = price.tokens.map((tier) => ({
-      ...tier,
-      input: Math.max(tier.input, tier.cacheWrite),
-      output: Math.max(tier.output, tier.reasoning),
-    }));
+    // A vendor may choose the service tier.
+    const all = [price.tokens, ...Object.values(price.serviceTiers)];
+    const tokens = price.tokens.map((tier, index) => {
+      const same = all.map((tiers) => tiers[index] ?? tier);
+      return {
+        ...tier,
+        input: Math.max(...same.flatMap(({ cacheWrite, input }) => [input, cacheWrite])),
+        output: Math.max(...same.flatMap(({ output, reasoning }) => [output, reasoning])),
+      };
+    });
     found = { ...price, tokens };
     highest.set(price, found);
   }

@@ -1,0 +1,17 @@
+/** What a call may cost at most is never less than what it costs. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { completeRates } from "./model-price.ts";
+import { priceOf } from "../../test/support/test-costs.ts";
+import { mostCost } from "./most-cost.ts";
+import { noTokens } from "./token-usage.ts";
+
+test("the most that a call may cost is that of the most expensive service tier", () => {
+  const tier = (input: number, output: number) => [{ above: 0, ...completeRates({ input, output }) }];
+  const serviceTiers = { flex: tier(1, 4), priority: tier(4, 16) };
+  const price = priceOf({ tokens: tier(2, 8), serviceTiers });
+  const prices = { isOwn: () => false, ofCall: () => ({ price, source: "configured m", isReported: false }) };
+  const model = { engine: "vendor", model: "m", modelId: "m" };
+  const tokens = { ...noTokens, inputTokens: 1000, outputTokens: 100 };
+  assert.equal(mostCost(prices, [model], { tokens }), (1000 * 4 + 100 * 16) * 1000);
+});
