@@ -13,7 +13,7 @@ import { createBackgroundResponses, createResponses } from "./response-tables.ts
 import { createSignInTables } from "./sign-in-tables.ts";
 import type { ControlTables } from "./tables.ts";
 
-const migrations: Record<string, Migration> = {
+export const migrations: Readonly<Record<string, Migration>> = {
   "0001_organizations_projects_keys": { up: createDirectoryTables },
   "0002_token_usage": { up: createTokenUsage },
   "0003_write_probe": { up: createWriteProbe },

@@ -31,6 +31,11 @@ export class BudgetFleet {
     return new BudgetFleet(control, id);
   }
 
+  /** An organization that exists. */
+  static of(control: ControlDatabase, organizationId: string): BudgetFleet {
+    return new BudgetFleet(control, organizationId);
+  }
+
   budget(members: Omit<BudgetCreate, "name">): Promise<StoredBudget> {
     const created = { name: `budget ${randomUUID()}`, ...members };
     return createBudget(this.control, this.organizationId, { created, currency: "USD", operator: false });
