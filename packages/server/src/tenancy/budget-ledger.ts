@@ -154,8 +154,7 @@ class Exchange {
   async #lock(requests: readonly LedgerRequest[]): Promise<Map<string, UsageRow>> {
     if (requests.length === 0) return new Map();
     const rows = requests
-      .map((request) => ({ ...nameIn(request), organization_id: request.organizationId, used: 0, notified: 0 }))
-      .map((row, index) => ({ ...row, ends_at: endOf(requests[index]!) }))
+      .map((request) => rowOf(request, { used: 0, notified: 0 }))
       .toSorted((left, right) => (keyOfRow(left) < keyOfRow(right) ? -1 : 1));
     const locked = await this.#transaction
       .insertInto("budget_usage")
@@ -203,13 +202,23 @@ class Exchange {
   }
 
   async #writeUsage(changed: readonly Changed[], before: ReadonlyMap<string, UsageRow>): Promise<void> {
-    for (const { answer, request } of changed) {
-      const { notified, used } = before.get(keyOf(request))!;
-      if (answer.used === used && answer.notified === notified) continue;
-      let update = this.#transaction.updateTable("budget_usage").set({ used: answer.used, notified: answer.notified });
-      for (const [column, text] of Object.entries(nameIn(request))) update = update.where(column as "value", "=", text);
-      await update.execute();
-    }
+    const rows = changed
+      .filter(({ answer, request }) => {
+        const { notified, used } = before.get(keyOf(request))!;
+        return answer.used !== used || answer.notified !== notified;
+      })
+      .map(({ answer, request }) => rowOf(request, answer));
+    if (rows.length === 0) return;
+    await this.#transaction
+      .insertInto("budget_usage")
+      .values(rows)
+      .onConflict((conflict) =>
+        conflict.columns(["budget_id", "period", "value"]).doUpdateSet(({ ref }) => ({
+          used: ref("excluded.used"),
+          notified: ref("excluded.notified"),
+        })),
+      )
+      .execute();
   }
 
   async #writeLeases(changed: readonly Changed[]): Promise<void> {
@@ -262,9 +271,10 @@ function nameIn({ budgetId, period, value }: LedgerName) {
   return { budget_id: budgetId, period, value };
 }
 
-/** UNIX seconds. */
-function endOf({ endMs }: LedgerName): number | null {
-  return endMs === Infinity ? null : Math.ceil(endMs / 1000);
+function rowOf(request: LedgerName, { notified, used }: Pick<LedgerAnswer, "notified" | "used">) {
+  const { endMs, organizationId } = request;
+  const endsAt = endMs === Infinity ? null : Math.ceil(endMs / 1000);
+  return { ...nameIn(request), organization_id: organizationId, used, notified, ends_at: endsAt };
 }
 
 function keyOf({ budgetId, period, value }: LedgerName): string {
