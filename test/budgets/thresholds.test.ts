@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startScriptedUpstream } from "../../packages/server/test/support/scripted-upstream.ts";
-import { startServer } from "../support/running-server.ts";
+import { startServer, untilTelemetryReady } from "../support/running-server.ts";
 import { BudgetTenant } from "./budget-tenant.ts";
 
 interface Payload {
@@ -69,3 +69,34 @@ alerts:
   assert.equal(labels["alertname"], "BudgetThreshold");
   assert.match(labels["period"]!, /^month \d{4}-\d{2}-01$/);
 });
+
+test(
+  "what is used of a budget is a metric of its organization, which alert rules can use",
+  { timeout: 120_000 },
+  async () => {
+    await using upstream = await startScriptedUpstream((exchange) => exchange.answer(completion));
+    await using server = await startServer(
+      `
+engines: { gpu: { type: openai_compatible, base_url: "${upstream.url}/v1", models: [m] } }
+telemetry: { token_prices: { m: { input: 10, output: 10 } } }
+`,
+      { telemetry: true },
+    );
+    await untilTelemetryReady(server);
+    const tenant = await BudgetTenant.create(server);
+    const key = await tenant.key();
+    await tenant.budget({ name: "all", amount: 0.004, thresholds: [25] });
+    const chat = { model: "m", messages: [{ role: "user", content: "Hello?" }], max_tokens: 50 };
+    assert.equal(await tenant.status(key, "/v1/chat/completions", chat), 200);
+    const query = new URLSearchParams({ query: "sounding_budget_used / sounding_budget_amount > 0.2" });
+    let result: readonly { readonly metric: Readonly<Record<string, string>>; readonly value: [number, string] }[] = [];
+    while (result.length === 0) {
+      const response = await fetch(`${server.url}/prometheus/api/v1/query?${query}`, {
+        headers: { authorization: `Bearer ${key.secret}` },
+      });
+      ({ result } = ((await response.json()) as { data: { result: typeof result } }).data);
+    }
+    assert.equal(result[0]!.value[1], "0.25");
+    assert.equal(result[0]!.metric["budget"], "all");
+  },
+);

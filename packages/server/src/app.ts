@@ -155,6 +155,7 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
   const otlp = closeAtEnd(
     createOtlp({ store, settingsOf, costs: pricing.reportedCosts, logger, settings: config.otlp }),
   );
+  if (config.telemetry.enabled) money.recordTo(otlp.ingest);
   const audio = closeAtEnd(
     await createAudioRoutes({
       registry,

@@ -13,6 +13,9 @@ import { createBudgetLedger } from "./tenancy/budget-ledger.ts";
 import { budgetRoutes } from "./tenancy/budget-routes.ts";
 import { loadBudgets } from "./tenancy/budgets.ts";
 import type { ControlDatabase } from "./tenancy/control-database.ts";
+import { openJobScope } from "./tenancy/job-scope.ts";
+import { BudgetSeries, type BudgetSample } from "./telemetry/budgets/budget-series.ts";
+import type { Ingest } from "./telemetry/otlp/ingest.ts";
 
 interface BudgetParts {
   readonly control: ControlDatabase;
@@ -28,6 +31,8 @@ interface BudgetParts {
 export interface ServerBudgets {
   readonly budgets: Budgets;
   readonly routes: readonly Route[];
+  /** Also writes what is used as metrics. */
+  recordTo(ingest: Ingest): void;
   reload(config: BudgetParts["config"]): void;
   close(): Promise<void>;
 }
@@ -38,6 +43,7 @@ export async function openServerBudgets(parts: BudgetParts): Promise<ServerBudge
   const { prices } = parts.pricing;
   let { limits } = parts.config;
   const alone = !isShared;
+  let series: BudgetSeries | undefined;
   const budgets = await Budgets.open({
     ledger: createBudgetLedger({ control, holder: randomUUID(), alone }),
     load: () => loadBudgets(control),
@@ -51,17 +57,40 @@ export async function openServerBudgets(parts: BudgetParts): Promise<ServerBudge
       const outputTokens = tokens.outputTokens + unlimitedAnswers * limits.budget_output_tokens;
       return mostCost(prices, targets, { ...usage, tokens: { ...tokens, outputTokens } });
     },
-    onThreshold: (reached) => report(reached, parts),
+    onThreshold(reached) {
+      report(reached, parts);
+      series?.write(reached.budget.organizationId);
+    },
   });
   control.onChange(() => void budgets.reload());
   return {
     budgets,
     routes: budgetRoutes({ control, currency: prices.currency, useOf: (budget) => budgets.useOf(budget) }),
+    recordTo(ingest) {
+      series = new BudgetSeries({
+        samples: () => samplesOf(budgets),
+        scopeOf: (organizationId) => openJobScope(control, { job: "budgets", organizationId, project: undefined }),
+        ingest,
+        logger,
+      });
+    },
     reload(next) {
       ({ limits } = next);
     },
-    close: () => budgets.close(),
+    async close() {
+      await budgets.close();
+      await series?.close();
+    },
   };
+}
+
+const billionths = 1e9;
+
+function samplesOf(budgets: Budgets): BudgetSample[] {
+  return budgets.current().map(({ budget, period, used }) => {
+    const { amount, currency, name, organizationId } = budget;
+    return { organizationId, name, currency, period, amount: amount / billionths, used: used / billionths };
+  });
 }
 
 function report(reached: ReachedThreshold, { alerts, logger }: BudgetParts): void {

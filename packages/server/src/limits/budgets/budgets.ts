@@ -11,7 +11,7 @@ import { BudgetExchange } from "./budget-exchange.ts";
 import { BudgetHold } from "./budget-hold.ts";
 import type { BudgetLedger, LedgerUse } from "./budget-ledger.ts";
 import { checkBudgets, keptElsewhere, unknownBudget, unpricedRefusal } from "./check-budgets.ts";
-import { Budget, type BudgetDefinition, type BudgetedCall } from "./budget.ts";
+import { Budget, wholeBudget, type BudgetDefinition, type BudgetedCall } from "./budget.ts";
 
 /** A threshold that was reached. Amounts are in the currency's unit. */
 export interface ReachedThreshold {
@@ -155,6 +155,15 @@ export class Budgets {
       sum: { ...sum, reserved },
       values: values.map((each) => ({ ...each, reserved: known?.byValue.get(each.value)?.reserved ?? 0 })),
     };
+  }
+
+  /** What is known of budgets that have one ledger, and that were asked in their current period. Whole billionths. */
+  current(): { readonly budget: BudgetDefinition; readonly period: string; readonly used: number }[] {
+    return [...this.#accounts.values()].flatMap(({ byValue, period }) => {
+      const account = byValue.get(wholeBudget);
+      const isCurrent = account?.isKnown === true && account.budget.periodAt(this.#now()).name === period;
+      return isCurrent ? [{ budget: account.budget.definition, period, used: account.used }] : [];
+    });
   }
 
   /** Writes everything, and gives back what is held. */
