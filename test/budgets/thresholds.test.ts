@@ -91,7 +91,7 @@ telemetry: { token_prices: { m: { input: 10, output: 10 } } }
     const query = new URLSearchParams({ query: "sounding_budget_used / sounding_budget_amount > 0.2" });
     let result: readonly { readonly metric: Readonly<Record<string, string>>; readonly value: [number, string] }[] = [];
     while (result.length === 0) {
-      const response = await fetch(`${server.url}/prometheus/api/v1/query?${query}`, {
+      const response = await fetch(`${server.url}/prometheus/api/v1/query?${query.toString()}`, {
         headers: { authorization: `Bearer ${key.secret}` },
       });
       ({ result } = ((await response.json()) as { data: { result: typeof result } }).data);
