@@ -113,7 +113,7 @@ async function post(
     throw new CliError(`${new URL(url).origin} could not be reached`, exitCodes.unreachable, { cause: error });
   }
   const body = await response.json().catch(() => ({}));
-  return { status: response.status, body: (body ?? {}) as TokenBody };
+  return { status: response.status, body: body ?? {} };
 }
 
 function textOf({ error, error_description: description }: TokenBody, status: number): string {
