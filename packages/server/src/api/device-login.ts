@@ -81,7 +81,7 @@ export const createTokensOperation = operation({
 export const revokeTokenOperation = operation({
   ...open,
   id: "revokeToken",
-  path: "/authentication/revoke",
+  path: "/authentication/revoke_token",
   summary: "End the session of a terminal (RFC 7009)",
   description: "Also responds with 200 if the token is unknown.",
   rawBody: { types: [form], description: "`token`: an access token or a refresh token." },

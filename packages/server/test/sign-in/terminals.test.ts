@@ -38,7 +38,7 @@ function terminal(url: string) {
     poll: (deviceCode: string) => ask({ grant_type: deviceGrant, device_code: deviceCode }),
     refresh: (token: string) => ask({ grant_type: "refresh_token", refresh_token: token }),
     ask,
-    revoke: (token: string) => post(`${url}/authentication/revoke`, { token }),
+    revoke: (token: string) => post(`${url}/authentication/revoke_token`, { token }),
     get: async (path: string, token: string, headers: Readonly<Record<string, string>> = {}) => {
       const response = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}`, ...headers } });
       return { status: response.status, body: (await response.json()) as TestJson };
