@@ -42,7 +42,7 @@ describe("a person in the console", { skip: needs("chromium") }, () => {
     await assertAccessible(page);
     await page.getByRole("link", { name: "Sign in with Acme" }).click();
     await page.waitForURL(`${server.url}/console/**`);
-    assert.ok(!(await views(page)).includes("Administration"));
+    assert.ok(!(await views(page)).includes("Playground"));
     const refused = await page.evaluate<number>(
       "fetch('../admin/v1/keys', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }).then((answer) => answer.status)",
     );
@@ -52,7 +52,7 @@ describe("a person in the console", { skip: needs("chromium") }, () => {
     );
     await administer(server, "memberships", { person_id: person.id, organization_id: "default", role: "admin" });
     await page.goto(`${server.url}/console/preferences`);
-    assert.ok((await views(page)).includes("Administration"));
+    assert.ok((await views(page)).includes("Playground"));
     await page.getByText("Browser (this one)").waitFor();
     const list = await fetch(`${server.url}/admin/v1/sessions?person_id=${person.id}`, {
       headers: { authorization: `Bearer ${server.operatorKey}` },

@@ -123,6 +123,16 @@ export const listOrganizationSessionsOperation = operation({
   answer: { type: "application/json", schema: SessionPage, description: "A page of sessions." },
 });
 
+export const getOrganizationSessionOperation = operation({
+  ...administration,
+  id: "getOrganizationSession",
+  method: "GET",
+  path: "/admin/v1/sessions/{session_id}",
+  summary: "Show a session of an organization",
+  pathParameters,
+  answer: { type: "application/json", schema: SessionEntrySchema, description: "The session." },
+});
+
 export const endOrganizationSessionOperation = operation({
   ...administration,
   id: "endOrganizationSession",
@@ -139,5 +149,6 @@ export const sessionListOperations = [
   endSessionOperation,
   updateSessionOperation,
   listOrganizationSessionsOperation,
+  getOrganizationSessionOperation,
   endOrganizationSessionOperation,
 ];

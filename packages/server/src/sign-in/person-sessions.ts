@@ -131,18 +131,24 @@ async function insertSession(transaction: Writer, session: NewPersonSession, sec
     .execute();
 }
 
-/** The organization of the person's oldest membership. */
-export async function firstOrganization(database: Reader, personId: string): Promise<string | undefined> {
-  const row = await database
+/**
+ * The organization in which a session begins: that of the person's oldest membership.
+ * @param preferred the name of another one, if the person is its member
+ */
+export async function firstOrganization(
+  database: Reader,
+  personId: string,
+  preferred?: string,
+): Promise<string | undefined> {
+  const rows = await database
     .selectFrom("memberships")
     .innerJoin("organizations", "organizations.id", "memberships.organization_id")
-    .select("organization_id")
+    .select(["organization_id", "organizations.name"])
     .where("person_id", "=", personId)
     .where("organizations.archived_at", "is", null)
     .orderBy("memberships.id")
-    .limit(1)
-    .executeTakeFirst();
-  return row?.organization_id;
+    .execute();
+  return (rows.find(({ name }) => name === preferred) ?? rows[0])?.organization_id;
 }
 
 /**

@@ -121,7 +121,7 @@ export function providerRoutes(parts: ProviderRouteParts): Route[] {
     const created = await control.write(async (transaction) =>
       createBrowserSession(transaction, {
         personId: person.id,
-        organizationId: await firstOrganization(transaction, person.id),
+        organizationId: await firstOrganization(transaction, person.id, identity.grants[0]?.organization),
         client: typeof headers["user-agent"] === "string" ? headers["user-agent"] : "unknown browser",
         address: clientAddress,
         lifetimeSeconds: provider.settings.session_hours * 3600,

@@ -44,12 +44,15 @@ export async function endSessionById(
     const [person] = await personSessions(transaction, filter).execute();
     const [key] = await keySessions(transaction, filter).execute();
     const entry = person === undefined ? key && ofKey(key) : ofPerson(person);
-    if (entry === undefined)
-      throw new AppError("not_found", `The session ${JSON.stringify(filter.id)} does not exist, or has ended.`);
+    if (entry === undefined) throw sessionNotFound(filter.id);
     const table = person === undefined ? "sessions" : "person_sessions";
     await transaction.deleteFrom(table).where("id", "=", filter.id).execute();
     return entry;
   });
+}
+
+export function sessionNotFound(id: string): AppError {
+  return new AppError("not_found", `The session ${JSON.stringify(id)} does not exist, or has ended.`);
 }
 
 function personSessions(database: Reader, { id, keyId, organizationId, personId }: SessionFilter) {

@@ -2,6 +2,7 @@
 import {
   endOrganizationSessionOperation,
   endSessionOperation,
+  getOrganizationSessionOperation,
   listOrganizationSessionsOperation,
   listSessionsOperation,
   updateSessionOperation,
@@ -13,7 +14,7 @@ import type { Scope } from "../tenant.ts";
 import { namedOrganization } from "../tenancy/authority.ts";
 import type { ControlDatabase } from "../tenancy/control-database.ts";
 import { identifierParameter, pageRequest } from "../tenancy/list-query.ts";
-import { endSessionById, listSessions, type SessionFilter } from "./session-list.ts";
+import { endSessionById, listSessions, sessionNotFound, type SessionFilter } from "./session-list.ts";
 
 /** No caller has more. */
 const mostOwn = 100;
@@ -60,6 +61,12 @@ export function sessionRoutes(control: ControlDatabase, onEnd: () => void): Rout
       const found = await listSessions(control, filter, { after, limit: limit + 1 });
       const data = found.slice(0, limit).map((entry) => withCurrent(entry, session));
       return json({ object: "list", data, has_more: found.length > limit, last_id: data.at(-1)?.id ?? null });
+    }),
+    route(getOrganizationSessionOperation, async ({ path, scope, session }) => {
+      const filter = { organizationId: await reached(control, scope, undefined), id: path["session_id"] ?? "" };
+      const [found] = await listSessions(control, filter, { limit: 1 });
+      if (found === undefined) throw sessionNotFound(filter.id);
+      return json(withCurrent(found, session));
     }),
     route(endOrganizationSessionOperation, async ({ path, scope, session }) => {
       const organizationId = await reached(control, scope, undefined);

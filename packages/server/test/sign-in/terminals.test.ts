@@ -201,6 +201,8 @@ onEachDatabase("sessions in lists", ({ open }) => {
     );
     const { id } = own[0];
     assert.equal((await viewer.request("GET", "/admin/v1/sessions")).status, 403);
+    assert.equal((await admin.request("GET", `/admin/v1/sessions/${id}`)).body.id, id);
+    assert.equal((await stranger.request("GET", `/admin/v1/sessions/${id}`)).status, 404);
     for (const [browser, path] of [
       [stranger, `/authentication/sessions/${id}`],
       [stranger, `/admin/v1/sessions/${id}`],
