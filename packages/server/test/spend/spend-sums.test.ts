@@ -102,11 +102,11 @@ async function read(query: SpendQuery, { usesRollups = true, organization = "org
   const noting: TenantReader = {
     ...reader,
     usesRollups,
-    query(statement, options) {
+    stream(statement, options) {
       const { text } = statement.render();
       if (text.includes("FROM spend_quarters")) reads.sums += 1;
       if (text.includes("FROM spans FINAL")) reads.spans += 1;
-      return reader.query(statement, options);
+      return reader.stream(statement, options);
     },
   };
   const request = await readSpendRequest(query, query.project_name ?? undefined);

@@ -1,6 +1,7 @@
 /** Adds up the spend of several organizations. */
 import { AppError } from "../../errors.ts";
 import { inputLimit } from "../../input-limits.ts";
+import { CooperativeYield } from "../../scheduling/cooperative-yield.ts";
 import type { SpendSums } from "./read-spend.ts";
 import { addAmounts, noAmounts, type Amounts, type SpendGroup } from "./spend-amounts.ts";
 import type { SpendRequest } from "./spend-request.ts";
@@ -8,7 +9,7 @@ import type { SpendRequest } from "./spend-request.ts";
 const mostGroups = inputLimit({
   area: "Logs, traces and metrics",
   bounds: "Groups of an operator's query of spend, of all organizations together",
-  value: 50_000,
+  value: 10_000,
   error: "invalid_request",
 });
 
@@ -24,8 +25,10 @@ export class MergedSpend {
   }
 
   /** @throws AppError invalid_request */
-  add(organizationId: string, { groups, isTruncated, totals }: SpendSums): void {
+  async add(organizationId: string, { groups, isTruncated, totals }: SpendSums): Promise<void> {
+    const yielder = new CooperativeYield();
     for (const { amounts, currency, keyName, values } of groups) {
+      if (yielder.isDue()) await yielder.yield();
       const own = this.#request.groupings.map(({ dimension }, index) =>
         dimension === "organization" ? organizationId : values[index]!,
       );

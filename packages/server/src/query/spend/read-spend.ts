@@ -46,12 +46,13 @@ const msNanos = 1_000_000n;
 export async function readSpend(reader: TenantReader, search: SpendSearch): Promise<SpendSums> {
   const calls = await selectCalls(reader, search);
   const read = async (groupings: readonly Grouping[], limit: number): Promise<SpendGroup[]> => {
-    const rows = await reader.query<SpendRow>(sumsOf(calls, groupings, { ...search, limit }), {
-      signal: search.signal,
-      duplicates: "kept",
-      maximumRows: limit,
-    });
-    return rows.map(toGroup);
+    const options = { signal: search.signal, duplicates: "kept", maximumRows: limit } as const;
+    const groups: SpendGroup[] = [];
+    // Reading yields to other requests.
+    for await (const row of reader.stream<SpendRow>(sumsOf(calls, groupings, { ...search, limit }), options)) {
+      groups.push(toGroup(row));
+    }
+    return groups;
   };
   const found = await read(search.groupings, search.limit + 1);
   const isTruncated = found.length > search.limit;

@@ -5,6 +5,7 @@ import { route, type Route } from "../../http/route.ts";
 import type { ControlDatabase } from "../../tenancy/control-database.ts";
 import { openOrganizationScopes } from "../../tenancy/job-scope.ts";
 import type { Store } from "../../store/store.ts";
+import { CooperativeYield } from "../../scheduling/cooperative-yield.ts";
 import { openReader } from "../open-reader.ts";
 import { projectOf } from "../project-filter.ts";
 import { MergedSpend } from "./merged-spend.ts";
@@ -29,7 +30,9 @@ export function spendRoutes({ control, currency, store }: SpendParts): Route[] {
       const reader = openReader(store, { scope, memory });
       const sums = await readSpend(reader, { ...request, currency, signal });
       const { organizationId: id, key } = scope;
-      return incrementalJson(answerOf(request, sums, { id: () => id, names: new Map([[id, key.organizationName]]) }));
+      return incrementalJson(
+        await answerOf(request, sums, { id: () => id, names: new Map([[id, key.organizationName]]) }),
+      );
     }),
     route(querySpendOfOrganizations, async ({ body, memory, scope, signal }) => {
       scope.requireOperator("read what the calls of every organization cost");
@@ -44,12 +47,14 @@ export function spendRoutes({ control, currency, store }: SpendParts): Route[] {
           organizations.slice(first, first + readAtOnce).map(async (each) => {
             const reader = openReader(store, { scope: each, memory });
             const search = { ...request, limit: merged.mostGroups, currency, signal };
-            merged.add(each.organizationId, await readSpend(reader, search));
+            await merged.add(each.organizationId, await readSpend(reader, search));
           }),
         );
       }
       const names = new Map(organizations.map(({ key, organizationId }) => [organizationId, key.organizationName]));
-      return incrementalJson(answerOf(request, merged.sums(), { id: (group) => merged.organizationOf(group), names }));
+      return incrementalJson(
+        await answerOf(request, merged.sums(), { id: (group) => merged.organizationOf(group), names }),
+      );
     }),
   ];
 }
@@ -60,9 +65,15 @@ interface Organizations {
   readonly names: ReadonlyMap<string, string>;
 }
 
-function answerOf(request: SpendRequest, sums: SpendSums, organizations: Organizations): Spend {
+async function answerOf(request: SpendRequest, sums: SpendSums, organizations: Organizations): Promise<Spend> {
   const { days, fromMs, groupings, toMs } = request;
-  const groups = sums.groups.map((group) => toRow(group, request, organizations));
+  const dates = new Map(request.dayStarts.map((start) => [String(start), days.dateAt(start * 1000)]));
+  const yielder = new CooperativeYield();
+  const groups: Row[] = [];
+  for (const group of sums.groups) {
+    groups.push(toRow(group, groupings, { dates, ...organizations }));
+    if (yielder.isDue()) await yielder.yield();
+  }
   return {
     object: "spend",
     start: new Date(fromMs).toISOString(),
@@ -82,18 +93,23 @@ function byDay({ group: left }: Row, { group: right }: Row): number {
   return first === second ? 0 : first < second ? -1 : 1;
 }
 
-function toRow(group: SpendGroup, { days, groupings }: SpendRequest, organizations: Organizations): Row {
+interface Labels extends Organizations {
+  /** By the start of the day. */
+  readonly dates: ReadonlyMap<string, string>;
+}
+
+function toRow(group: SpendGroup, groupings: SpendRequest["groupings"], { dates, id, names }: Labels): Row {
   const entries = groupings.map(({ dimension, name }, index): [string, string | null] => {
     const value = group.values[index]!;
-    if (dimension === "day") return [name, days.dateAt(Number(value) * 1000)];
-    if (dimension === "organization") return [name, organizations.id(group)];
+    if (dimension === "day") return [name, dates.get(value) ?? null];
+    if (dimension === "organization") return [name, id(group)];
     return [name, value === "" ? null : value];
   });
   const has = (dimension: string): boolean => groupings.some((each) => each.dimension === dimension);
   return {
     group: Object.fromEntries(entries),
     ...(has("key") ? { key_name: group.keyName === "" ? null : group.keyName } : {}),
-    ...(has("organization") ? { organization_name: organizations.names.get(organizations.id(group)) ?? null } : {}),
+    ...(has("organization") ? { organization_name: names.get(id(group)) ?? null } : {}),
     ...toMembers(group.currency, group.amounts),
   };
 }
