@@ -70,7 +70,8 @@ export const views: readonly View[] = [
     title: "Spend",
     icon: "spend",
     letter: "e",
-    ...telemetry,
+    isAllowed: ({ permissions }) => permissions.includes("spend_read") || permissions.includes("telemetry_read"),
+    requirement: 'the permission "spend_read"',
     load: async () => (await import("../views/spend/spend-view.tsx")).SpendView,
   },
   {
