@@ -7,6 +7,7 @@ import type { Logger } from "../../logger.ts";
 import type { PricedModel } from "../../pricing/prices.ts";
 import type { Scope } from "../../tenant.ts";
 import { BudgetAccount } from "./budget-account.ts";
+import { withOwnUse } from "./budget-use.ts";
 import { BudgetExchange } from "./budget-exchange.ts";
 import { BudgetHold } from "./budget-hold.ts";
 import type { BudgetLedger, LedgerUse } from "./budget-ledger.ts";
@@ -136,25 +137,17 @@ export class Budgets {
     return this.#ask(accounts, most);
   }
 
-  /** What is used of a budget, with what this process has not written yet. @throws what the ledger throws */
+  /**
+   * What is used of a budget, with what this process has not written yet. Only reads the ledger: a change that is being recorded
+   * may hold the connection that a write would need.
+   * @throws what the ledger throws
+   */
   async useOf(definition: BudgetDefinition): Promise<BudgetUse> {
     const { endMs, name, startMs } = (this.#byId.get(definition.id) ?? new Budget(definition)).periodAt(this.#now());
-    const known = this.#accounts.get(definition.id);
-    const own = known?.period === name ? [...known.byValue.values()] : [];
-    const { alone } = this.#options;
-    const changed = own.filter(
-      (account) => account.isDue(alone, performance.now()) || (!alone && account.reserved > 0),
-    );
-    await Promise.all(changed.map((account) => this.#exchange.ask(account)));
     const { sum, values } = await this.#options.ledger.read(definition.id, name, shownValues);
-    if (!alone) return { startMs, endMs, sum, values };
-    const reserved = own.reduce((total, account) => total + account.reserved, 0);
-    return {
-      startMs,
-      endMs,
-      sum: { ...sum, reserved },
-      values: values.map((each) => ({ ...each, reserved: known?.byValue.get(each.value)?.reserved ?? 0 })),
-    };
+    const known = this.#accounts.get(definition.id);
+    const own = known?.period === name ? known.byValue : new Map<string, BudgetAccount>();
+    return { startMs, endMs, ...withOwnUse({ sum, values }, own, this.#options.alone) };
   }
 
   /** What is known of budgets that have one ledger, and that were asked in their current period. Whole billionths. */
