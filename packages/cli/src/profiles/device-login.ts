@@ -112,7 +112,7 @@ async function post(
     if (signal.aborted) throw error;
     throw new CliError(`${new URL(url).origin} could not be reached`, exitCodes.unreachable, { cause: error });
   }
-  const body: TokenBody | null = await response.json().catch(() => null);
+  const body = (await response.json().catch(() => null)) as TokenBody | null;
   return { status: response.status, body: body ?? {} };
 }
 
