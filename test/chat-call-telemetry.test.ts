@@ -240,7 +240,7 @@ describe("a chat call", { timeout: 120_000 }, () => {
     }
   });
 
-  test("records no prompt and no answer unless the project's settings enable it", async () => {
+  test("records no prompt and no answer unless the project's settings enable it, and the call does not turn it off", async () => {
     const admin = (path: string, body: unknown) =>
       fetch(`${server.url}/admin/v1${path}`, {
         method: "POST",
@@ -250,15 +250,18 @@ describe("a chat call", { timeout: 120_000 }, () => {
     const made = await admin("/projects", { name: "recorded", settings: { record_content: true } });
     assert.equal(made.status, 201, await made.clone().text());
     const contents: unknown[] = [];
-    for (const [project, respond, stream] of [
-      ["default", answerWell, false],
-      ["recorded", answerWell, false],
-      ["recorded", streamWell, true],
+    for (const [project, respond, stream, choice] of [
+      ["default", answerWell, false, {}],
+      ["default", answerWell, false, { "x-record-content": "true" }],
+      ["recorded", answerWell, false, { "x-record-content": "false" }],
+      ["recorded", streamWell, true, { "x-record-content": "flase" }],
+      ["recorded", answerWell, false, { "x-record-content": "true" }],
+      ["recorded", streamWell, true, {}],
     ] as const) {
       respond();
       const { traceId, headers } = newTrace();
       const params = { model: "one", messages };
-      const options = { headers: { ...headers, "x-project": project } };
+      const options = { headers: { ...headers, ...choice, "x-project": project } };
       if (stream) {
         for await (const chunk of await client.chat.completions.create({ ...params, stream }, options))
           assert.ok(chunk);
@@ -270,6 +273,7 @@ describe("a chat call", { timeout: 120_000 }, () => {
       [{ role: "user", parts: [{ type: "text", content: "What is a fathom?" }] }],
       [{ role: "assistant", parts: [{ type: "text", content: "Six feet." }], finish_reason: "stop" }],
     ];
-    assert.deepEqual(contents, [[undefined, undefined, undefined], recorded, recorded]);
+    const none = [undefined, undefined, undefined];
+    assert.deepEqual(contents, [none, none, none, none, recorded, recorded]);
   });
 });

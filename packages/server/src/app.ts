@@ -15,6 +15,7 @@ import { createDeletions } from "./deletions/deletions.ts";
 import { createHealthChecks } from "./status/health-checks.ts";
 import { createGuardrails } from "./guardrails/guardrails.ts";
 import type { FinishedCall } from "./finished-call.ts";
+import { isPrivate } from "./http/caller.ts";
 import { createClientAddress } from "./http/client-address.ts";
 import { createClientLimits } from "./http/client-limits.ts";
 import { reachableUrl } from "./http/listen.ts";
@@ -148,7 +149,7 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
     limiter,
     costs,
     observe: observeCall,
-    keepsContent: (scope) => callTelemetry.keepsContent(scope),
+    keepsContent: ({ headers, scope }) => !isPrivate(headers) && callTelemetry.keepsContent(scope),
   };
   const retentionDays = storage.response_retention_days;
   const responses = closeAtEnd(serveResponses(chatParts, { control, retentionDays, logger }));

@@ -62,6 +62,8 @@ export interface ProjectSettings {
   readonly retention_days: number;
   /** Whether prompts and answers are recorded in telemetry. */
   readonly record_content: boolean;
+  /** Of how many percent of the conversations and other calls content is recorded; absent: of all. */
+  readonly record_content_percent?: number;
 }
 
 /** The organization and the project that a request names. */

@@ -2,6 +2,7 @@
 import { connectionOptions, organizationOption, withAdminApi, type AdminObject } from "../administration.ts";
 import { changesOf, readInteger, withoutUndefined } from "../admin-options.ts";
 import { showTime, writeObject } from "../admin-output.ts";
+import { UsageError } from "../cli-error.ts";
 import { command, type CommandIo, type Options } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { writeJson, writeLine } from "../output.ts";
@@ -30,20 +31,34 @@ const settingOptions = {
     type: "boolean",
     description: "Record prompts and answers in telemetry; --no-record-content turns this off.",
   },
+  "record-content-percent": {
+    type: "string",
+    value: "P",
+    description: "Share of the calls whose prompts and answers are recorded, in percent; 100 for all.",
+  },
 } as const satisfies Options;
 
 interface SettingValues {
   readonly "retention-days"?: string | undefined;
   readonly "record-content"?: boolean | undefined;
+  readonly "record-content-percent"?: string | undefined;
 }
 
 function readSettings(values: SettingValues): Record<string, unknown> | undefined {
   const days = values["retention-days"];
+  const percent = values["record-content-percent"];
   const settings = withoutUndefined({
     retention_days: days === undefined ? undefined : readInteger("retention-days", days),
     record_content: values["record-content"],
+    record_content_percent: percent === undefined ? undefined : readPercent(percent),
   });
   return Object.keys(settings).length === 0 ? undefined : settings;
+}
+
+function readPercent(text: string): number {
+  const percent = text.trim() === "" ? Number.NaN : Number(text);
+  if (percent > 0 && percent <= 100) return percent;
+  throw new UsageError(`--record-content-percent is ${JSON.stringify(text)}; it must be a number above 0, at most 100`);
 }
 
 async function writeProject(

@@ -45,8 +45,10 @@ export interface Project {
   settings: {
     /** Retention of the project's telemetry in days, 1 to 3650. A shorter one also deletes existing telemetry that is older, for good. */
     retention_days: number;
-    /** Whether prompts and answers are recorded in telemetry. */
+    /** Whether prompts and answers are recorded in telemetry. The header `x-record-content: false` of a call leaves its own out. */
     record_content: boolean;
+    /** Share of the calls whose prompts and answers are recorded, in percent, if `record_content` is true. The calls of a conversation are recorded together. Absent: 100. */
+    record_content_percent?: number;
   };
   /** Creation, UNIX seconds. */
   created_at: number;

@@ -82,7 +82,18 @@ const settingMembers = {
     description:
       "Retention of the project's telemetry in days, 1 to 3650. A shorter one also deletes existing telemetry that is older, for good.",
   }),
-  record_content: Type.Boolean({ description: "Whether prompts and answers are recorded in telemetry." }),
+  record_content: Type.Boolean({
+    description:
+      "Whether prompts and answers are recorded in telemetry. The header `x-record-content: false` of a call leaves its own out.",
+  }),
+  record_content_percent: Type.Optional(
+    Type.Number({
+      exclusiveMinimum: 0,
+      maximum: 100,
+      description:
+        "Share of the calls whose prompts and answers are recorded, in percent, if `record_content` is true. The calls of a conversation are recorded together. Absent: 100.",
+    }),
+  ),
 } satisfies Record<keyof ProjectSettings, TSchema>;
 
 const settings = Type.Object(settingMembers, { ...strict, description: "How the project's telemetry is stored." });
@@ -90,6 +101,7 @@ const settingChanges = Type.Object(
   {
     retention_days: Type.Optional(settingMembers.retention_days),
     record_content: Type.Optional(settingMembers.record_content),
+    record_content_percent: settingMembers.record_content_percent,
   },
   { ...strict, description: "Settings to change; absent ones stay unchanged." },
 );

@@ -25,8 +25,8 @@ export interface ChatParts<Model extends ChatModel = ChatModel> {
   readonly costs: CallCosts;
   /** Called once for each call, refused ones included; must not throw. */
   observe(call: FinishedChat): void;
-  /** Whether the scope's project records prompts and answers in telemetry. */
-  keepsContent(scope: Scope): boolean | Promise<boolean>;
+  /** Whether telemetry may record the prompt and the answer of this request. */
+  keepsContent(input: Pick<AdmittedInput, "scope" | "headers">): boolean | Promise<boolean>;
 }
 
 type AdmittedInput = Pick<RouteInput<ChatRequest>, "body" | "bytes" | CallerFields | "note"> & {
@@ -44,10 +44,10 @@ export interface AdmittedChat<Model extends ChatModel> extends Prepared {
 /** Puts the prompt's texts in place for guardrails and for telemetry that records them. */
 export async function restoreReadTexts(
   texts: CutTexts,
-  { body: { model }, scope }: Pick<RouteInput<{ readonly model: string }>, "body" | "scope">,
+  input: Pick<RouteInput<{ readonly model: string }>, "body" | "scope" | "headers">,
   { guardFor, keepsContent }: Pick<ChatParts, "guardFor" | "keepsContent">,
 ): Promise<void> {
-  if (guardFor(scope, model) !== undefined || keepsContent(scope) !== false) await texts.restore();
+  if (guardFor(input.scope, input.body.model) !== undefined || keepsContent(input) !== false) await texts.restore();
 }
 
 /** Prepares the request, resolves its model, then applies the limits. A refusal is recorded. */

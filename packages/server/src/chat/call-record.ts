@@ -10,7 +10,6 @@ import type { Admission } from "../limits/admission.ts";
 import type { Attempt } from "../engines/engine.ts";
 import { isObject, nonEmptyText, type JsonObject } from "../json-object.ts";
 import type { CallCost, CallCosts } from "../pricing/call-costs.ts";
-import type { Scope } from "../tenant.ts";
 import { AnswerRecord } from "./answer-record.ts";
 import type { ChunkObserver } from "./chunks.ts";
 import { UsageRecord } from "./usage-record.ts";
@@ -30,7 +29,7 @@ interface CallContext {
   readonly parts: {
     readonly costs: CallCosts;
     observe(call: FinishedChat): void;
-    keepsContent(scope: Scope): boolean | Promise<boolean>;
+    keepsContent(input: Pick<ChatCallInput, "scope" | "headers">): boolean | Promise<boolean>;
   };
 }
 
@@ -107,7 +106,7 @@ export class CallRecord implements ChunkObserver {
   constructor(context: CallContext) {
     this.#context = context;
     this.request = context.request;
-    this.#answer = new AnswerRecord(context.parts.keepsContent(context.input.scope));
+    this.#answer = new AnswerRecord(context.parts.keepsContent(context.input));
     this.#usage = new UsageRecord({
       costs: context.parts.costs,
       requestedModel: context.request.model,

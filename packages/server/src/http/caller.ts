@@ -16,6 +16,8 @@ export interface Caller {
   readonly conversation: string | undefined;
   /** The agent that made the call, by the application's own identifier. */
   readonly agent?: string | undefined;
+  /** Whether the caller asked that telemetry leave out its content. */
+  readonly isPrivate: boolean;
   /** Pairs of the request's `metadata`, by which costs can be added up. */
   readonly tags?: Readonly<Record<string, string>> | undefined;
 }
@@ -44,8 +46,15 @@ export function callerOf(
     endUser: named.endUser ?? textOf(headers["x-user-id"]),
     conversation: idOf(named.conversation ?? session),
     agent: idOf(textOf(headers["x-claude-code-agent-id"])),
+    isPrivate: isPrivate(headers),
     tags: named.tags,
   };
+}
+
+/** Whether a request asks that telemetry leave out its content: a misspelt value must not record what it should not. */
+export function isPrivate(headers: RouteInput<unknown>["headers"]): boolean {
+  const value = headers["x-record-content"];
+  return value !== undefined && value !== "" && String(value).toLowerCase() !== "true";
 }
 
 function idOf(text: string | undefined): string | undefined {

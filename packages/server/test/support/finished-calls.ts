@@ -6,6 +6,7 @@ import { testKey } from "./test-key.ts";
 const common = {
   requestId: "req_1",
   traceparent: undefined,
+  isPrivate: false,
   tracestate: undefined,
   clientAddress: undefined,
   endUser: undefined,

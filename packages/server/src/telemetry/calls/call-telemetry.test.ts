@@ -8,6 +8,7 @@ import { silentLogger } from "../../logger.ts";
 import type { Batch } from "../../store/store.ts";
 import { Scope } from "../../tenant.ts";
 import { createCallTelemetry, type CallTelemetryParts } from "./call-telemetry.ts";
+import { isSampled } from "./sampled-content.ts";
 import { traceContext } from "./trace-context.ts";
 
 const settings = { retention_days: 30, record_content: false };
@@ -95,6 +96,23 @@ describe("telemetry of calls", { timeout: 30_000 }, () => {
     }
   });
 
+  test("records content of a share of the conversations, and of each with all of its calls", async () => {
+    const blocks: Buffer[] = [];
+    const settingsOf = () => ({ ...settings, record_content: true, record_content_percent: 25 });
+    const { telemetry } = start(async ({ block }) => void blocks.push(Buffer.from(block)), { settingsOf });
+    for (let index = 0; index < 400; index += 1)
+      for (const turn of ["first", "second"])
+        telemetry.observe({ ...call("org_a", `${turn}-${index}-question`), conversation: `conversation ${index}` });
+    await telemetry.close();
+    const written = Buffer.concat(blocks).toString("latin1");
+    const recorded = (turn: string): string[] =>
+      [...written.matchAll(new RegExp(`${turn}-(\\d+)-question`, "g"))].map(([, index]) => index!);
+    assert.deepEqual(new Set(recorded("first")), new Set(recorded("second")));
+    const share = new Set(recorded("first")).size;
+    assert.ok(share > 50 && share < 150, `${share} of 400`);
+    for (const percent of [100, undefined]) assert.ok(isSampled({ ...call(), requestId: "r" }, percent));
+  });
+
   test("records content only if the settings enable it at the end, and never if they cannot be read", async () => {
     for (const [settingsOf, expected] of [
       [() => ({ ...settings, record_content: true }), true],
@@ -109,6 +127,15 @@ describe("telemetry of calls", { timeout: 30_000 }, () => {
       await telemetry.close();
       assert.equal(Buffer.concat(blocks).includes("the secret question"), expected);
     }
+    const settingsOf = () => ({ ...settings, record_content: true });
+    const blocks: Buffer[] = [];
+    const ofPrivate = start(async ({ block }) => void blocks.push(Buffer.from(block)), { settingsOf }).telemetry;
+    ofPrivate.observe({ ...call("org_a", "the private question"), isPrivate: true });
+    ofPrivate.observe(call("org_a", "the other question"));
+    await ofPrivate.close();
+    const all = Buffer.concat(blocks).toString("latin1");
+    assert.match(all, /the other question/);
+    assert.doesNotMatch(all, /the private question/);
     const fails = async (): Promise<never> => {
       throw new AppError("overloaded", "The database is away.");
     };

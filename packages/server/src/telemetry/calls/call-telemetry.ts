@@ -11,6 +11,7 @@ import type { ProjectSettings, Scope } from "../../tenant.ts";
 import type { FinishedCall } from "../../finished-call.ts";
 import { toSpeechRecords, toTranscriptionRecords } from "./audio-records.ts";
 import { contentLength, withoutContent } from "./call-content.ts";
+import { isSampled } from "./sampled-content.ts";
 import type { CallRecords, ProviderOf } from "./call-records.ts";
 import { toChatRecords } from "./chat-records.ts";
 import { toEmbeddingRecords } from "./embedding-records.ts";
@@ -64,7 +65,7 @@ interface Waiting {
   readonly scope: Scope;
   /** Characters of its content. */
   readonly characters: number;
-  toRecords(recordContent: boolean): CallRecords;
+  toRecords(settings: ProjectSettings): CallRecords;
 }
 
 export function createCallTelemetry(parts: CallTelemetryParts): CallTelemetry {
@@ -119,13 +120,16 @@ export function createCallTelemetry(parts: CallTelemetryParts): CallTelemetry {
       }
       const length = contentLength(call);
       const fits = length > 0 && characters + length <= maximumCharacters;
-      const keeps = fits && keepsContent(call.scope) !== false;
+      const keeps = fits && !call.isPrivate && keepsContent(call.scope) !== false;
       const kept = keeps ? call : withoutContent(call);
       if (keeps) characters += length;
       waiting.push({
         scope: call.scope,
         characters: keeps ? length : 0,
-        toRecords: (recordContent) => toRecords(kept, recordContent && keeps, parts.providerOf),
+        toRecords(settings) {
+          const records = keeps && settings.record_content && isSampled(call, settings.record_content_percent);
+          return toRecords(kept, records, parts.providerOf);
+        },
       });
       schedule();
     },
@@ -200,7 +204,7 @@ async function writeOrganization(
 
 /** The records of one project. */
 function toGroup(calls: readonly Waiting[], settings: ProjectSettings): CallGroup {
-  const records = calls.map((call) => call.toRecords(settings.record_content));
+  const records = calls.map((call) => call.toRecords(settings));
   return {
     project: calls[0]!.scope.projectName,
     retentionDays: settings.retention_days,
