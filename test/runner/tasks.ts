@@ -13,7 +13,7 @@ export interface Task {
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const places = ["packages/*/src/**/*.test.ts", "packages/*/test/**/*.test.ts", "test/**/*.test.ts"];
 /** Files that take less share a process, for this long together. */
-const batchSeconds = 20;
+const batchSeconds = 60;
 
 export function allTestFiles(): string[] {
   return globSync(places, { cwd: root }).sort();
