@@ -54,6 +54,7 @@ const changeable = {
 const fixed = {
   currency: Type.String({
     pattern: "^[A-Z]{3}$",
+    maxLength: 3,
     description:
       "Currency of the amount: its code in ISO 4217. It must be that of the server's prices, `telemetry.currency`.",
   }),
