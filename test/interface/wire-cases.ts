@@ -168,7 +168,10 @@ export const wireCases: readonly InterfaceCase[] = [
         project: null,
         key_name: "first key",
         operator: false,
-        permissions: ["inference", "telemetry_write", "telemetry_read"],
+        // Those of the key, and what they include.
+        permissions: ["inference", "models_read", "telemetry_write", "telemetry_read", "content_read", "spend_read"],
+        role: null,
+        person_id: null,
       });
     },
   },

@@ -207,7 +207,7 @@ describe("signing in to the console", { skip: needs("chromium") }, () => {
       {
         permissions: ["admin"],
         operator: true,
-        views: ["Models", "Administration", "Preferences"],
+        views: ["Spend", "Models", "Administration", "Preferences"],
         missing: ["logs", 'Logs needs the permission "telemetry_read"'],
       },
     ] as const;

@@ -34,7 +34,7 @@ describe("the configuration", () => {
     assert.equal(config?.server.host, "127.0.0.1");
     assert.equal(config?.server.port, 4141);
     const shared = { backend: "none", when_unreachable: "allow", timeout_ms: 250 };
-    assert.deepEqual(config?.limits, { key: {}, organization: {}, shared });
+    assert.deepEqual(config?.limits, { key: {}, organization: {}, shared, budget_output_tokens: 4096 });
     assert.deepEqual(config?.engines, {});
     assert.equal(config?.discovery.enabled, true);
   });

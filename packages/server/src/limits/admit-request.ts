@@ -5,6 +5,7 @@
 import type { Operation } from "../api/operation.ts";
 import { AppError } from "../errors.ts";
 import { inputLimit } from "../input-limits.ts";
+import { administrative } from "../permissions.ts";
 import { RatePerMinute } from "../rate-per-minute.ts";
 import type { Scope } from "../tenant.ts";
 import type { Admission } from "./admission.ts";
@@ -22,7 +23,7 @@ const administrationPerMinute = inputLimit({
 export function createRequestAdmission(limiter: Limiter, now: () => number = () => performance.now()) {
   const administration = new RatePerMinute(administrationPerMinute, now);
   return (scope: Scope, { permission }: Operation): Admission | Promise<Admission> | undefined => {
-    if (permission === "admin") countAdministration(administration, scope);
+    if (administrative.has(permission) || permission === "personal_keys") countAdministration(administration, scope);
     const trafficClass = telemetryClassOf(permission);
     return trafficClass === undefined ? undefined : limiter.admitTelemetry(scope, trafficClass);
   };
