@@ -22,7 +22,7 @@ async function scriptFor(shell: string): Promise<string> {
 
 /** The completions for each line, which every shell must return. */
 const lines: readonly (readonly [words: readonly string[], expected: readonly string[]])[] = [
-  [["sp"], ["speak"]],
+  [["sp"], ["speak", "spend"]],
   [
     ["key", ""],
     ["create", "list", "revoke", "rotate", "show", "update"],
