@@ -104,7 +104,10 @@ describe("sounding whoami", () => {
       stdout,
       /^key +first key \(key_\w+\), from the profile default in ~\/\.config\/sounding\/profiles\.json$/m,
     );
-    assert.match(stdout, /^permissions +inference, telemetry_write, telemetry_read$/m);
+    assert.match(
+      stdout,
+      /^permissions +inference, models_read, telemetry_write, telemetry_read, content_read, spend_read$/m,
+    );
     assert.match(stdout, /^operator key +from the profile default$/m);
     const operator = JSON.parse(
       (await sounding("whoami --json", { env: { SOUNDING_API_KEY: server.operatorKey } })).stdout,
@@ -117,7 +120,7 @@ describe("sounding whoami", () => {
         operator["key_source"],
         operator["profile"],
       ],
-      [true, ["admin"], "operator", "SOUNDING_API_KEY", "default"],
+      [true, ["models_read", "spend_read", "configuration_read", "admin"], "operator", "SOUNDING_API_KEY", "default"],
     );
     assert.ok(!stdout.includes(server.key.slice(0, 12)), "the key is shown");
   });

@@ -9,7 +9,7 @@ import { beforeTests, useAll } from "../../../test/support/hooks.ts";
 import { needs } from "../../../test/support/needs.ts";
 
 const firstViewBytes = 100_000;
-const allBytes = 350_000;
+const allBytes = 375_000;
 
 describe("the console's size", { skip: needs("chromium") }, () => {
   let server: RunningServer;

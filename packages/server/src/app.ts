@@ -27,6 +27,7 @@ import { openSharedLimits } from "./limits/shared/open-shared-limits.ts";
 import { MonthlyUsage } from "./limits/monthly-usage.ts";
 import { createEngineFactory } from "./routing/engine-factory.ts";
 import type { RoutedChat } from "./routing/route-chat.ts";
+import { knownEngines } from "./routing/known-engines.ts";
 import { serveModels } from "./routing/model-folder.ts";
 import { openPricing } from "./pricing/pricing.ts";
 import { createMetricPresets } from "./query/metrics/presets/metric-presets.ts";
@@ -79,7 +80,7 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
     slowTraceMs: config.telemetry.slow_trace_ms,
     configured: config.telemetry.trace_presets,
   });
-  let engines = config.engines;
+  let engines = knownEngines(config);
   const pricing = await openPricing({ settings: config.telemetry, engines: () => engines, logger });
   const { costs, ratesOf } = pricing;
   const metricPresets = createMetricPresets({ ratesOf, configured: config.telemetry.metric_presets });
@@ -277,9 +278,10 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
     firstStart: parts.firstStart,
     async reload(next) {
       audit.recordReload(next);
-      await pricing.prepareFor(next.engines);
+      const known = knownEngines(next);
+      await pricing.prepareFor(known);
       await models.reload(modelsOf(next));
-      engines = next.engines;
+      engines = known;
       limiter.setDefaults(next.limits);
       money.reload(next);
       guardrails.reload(next.guardrails);

@@ -87,7 +87,7 @@ them has the whole amount. A call counts in every budget that applies to it, and
     ...connectionOptions,
   },
   examples: [
-    ["sounding budget create trial -o acme --amount 1 --key ci", "One dollar a month for a key."],
+    ["sounding budget create trial -o acme --amount 1 --key laptop", "One dollar a month for a key."],
     [
       "sounding budget create users -o acme --amount 5 --each user --period day",
       "Five dollars a day for each end user.",

@@ -65,7 +65,7 @@ const setCommand = command({
   },
   examples: [
     ["sounding member set bob@example.com -o acme --role member", "Change a person's role in an organization."],
-    ["sounding member set bob@example.com -o acme -p bot --role admin", "Let a person administer one project."],
+    ["sounding member set bob@example.com -o acme -p support-bot --role admin", "Let a person administer one project."],
   ],
   async run({ values, positionals, json, io }) {
     const set = await withAdminApi(values, io, async (api) =>

@@ -72,7 +72,7 @@ export async function refreshTokens(
 
 /** Ends the session at the server. @throws CliError */
 export async function revokeSession(url: string, { refreshToken }: ProfileSession, signal: AbortSignal): Promise<void> {
-  const { body, status } = await post(`${url}/authentication/revoke`, signal, { token: refreshToken });
+  const { body, status } = await post(`${url}/authentication/revoke_token`, signal, { token: refreshToken });
   if (status !== 200) throw new CliError(textOf(body, status), exitCodes.failed);
 }
 
