@@ -62,7 +62,8 @@ describe("servers with one database", { skip: needs("postgresql") }, () => {
     assert.equal((await last.show(budget)).used, used);
     assert.equal(await last.status(key, "/v1/chat/completions", chat), 429);
     await last.update(budget, { amount: 11 * cost });
-    assert.equal(await last.status(key, "/v1/chat/completions", { ...chat, max_tokens: 1 }), 200);
+    // Another server may have taken a part in advance, which it gives back within seconds.
+    while ((await last.status(key, "/v1/chat/completions", { ...chat, max_tokens: 1 })) !== 200);
   });
 
   async function start(databaseUrl: string) {

@@ -85,10 +85,10 @@ describe("a server serves a Piper voice", () => {
 
   test("in the models' directory itself, in a folder of its own, and next to others", async () => {
     await writePublishedPiper(models, "en_US-flat-low");
-    await writePublishedPiper(join(models, "rhasspy/piper-voices/en/en_US/joe/medium"), "en_US-joe-medium");
+    await writePublishedPiper(join(models, "rhasspy/piper-voices/en/en_US/amy/medium"), "en_US-amy-medium");
     await writePublishedPiper(join(models, "voices"), "de_DE-one-low", { espeak: { voice: "de" } });
     await writePublishedPiper(join(models, "voices"), "fr_FR-two-low", { espeak: { voice: "fr" } });
-    const ids = ["en_US-flat-low", "en_US-joe-medium", "de_DE-one-low", "fr_FR-two-low"];
+    const ids = ["en_US-flat-low", "en_US-amy-medium", "de_DE-one-low", "fr_FR-two-low"];
     await until(server, ...ids);
     for (const id of ids) assert.ok((await seconds(server, id, id)) > 0.5, id);
     assert.deepEqual(await voicesOf(server, "de_DE-one-low"), [["de_DE-one-low", "de"]]);
