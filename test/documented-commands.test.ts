@@ -26,7 +26,8 @@ const notRun: Readonly<Record<string, string>> = {
   "sounding serve": "does not end; test/quick-start.test.ts starts the server",
   "sounding login --device": "waits for a person; packages/server/test/sign-in/terminals.test.ts has one",
   "sounding sessions end": "needs a session of a person; packages/server/test/sign-in/terminals.test.ts has one",
-  "sounding audit verify --local": "needs a control database on this machine; packages/cli/test/administration-commands.test.ts has one",
+  "sounding audit verify --local":
+    "needs a control database on this machine; packages/cli/test/administration-commands.test.ts has one",
   "llama-server": "is a program of its own",
   "sounding login\n": "asks for the key in a terminal; packages/cli/test/login.test.ts answers",
   "curl http://127.0.0.1:4141/v1/audio/translations":

@@ -48,7 +48,10 @@ const addCommand = command({
   },
   examples: [
     ["sounding people add ada@example.com -o acme --role owner", "Add the owner of an organization."],
-    ["sounding people add bob@example.com -o acme --role viewer -p support-bot", "Add a person who may look at one project."],
+    [
+      "sounding people add bob@example.com -o acme --role viewer -p support-bot",
+      "Add a person who may look at one project.",
+    ],
   ],
   async run({ values, positionals, json, io }) {
     const added = await withAdminApi(values, io, async (api) => {
