@@ -1,6 +1,8 @@
 /** Renders objects of the admin API as text. */
 import type { Writable } from "node:stream";
-import { oneLine, writeLine } from "./output.ts";
+import type { CommandIo } from "./command.ts";
+import { exitCodes } from "./exit-codes.ts";
+import { oneLine, writeJson, writeLine } from "./output.ts";
 import { formatTime, type TimeOptions } from "./terminal/times.ts";
 
 /** One object, one member per line; members that are objects are written as JSON. */
@@ -13,6 +15,16 @@ export async function writeObject(stream: Writable, object: object, times: TimeO
       `${name.padEnd(width)}  ${oneLine(name.endsWith("_at") ? showTime(value, times) : showValue(value))}`,
     );
   }
+}
+
+/** The result of a command that reads or changes one object. @returns the exit code */
+export async function writeResult(
+  { stdout }: CommandIo,
+  { json, values }: { json: boolean; values: TimeOptions },
+  object: object,
+): Promise<number> {
+  await (json ? writeJson(stdout, object) : writeObject(stdout, object, values));
+  return exitCodes.ok;
 }
 
 /** UNIX seconds as readable time; `-` for none. */

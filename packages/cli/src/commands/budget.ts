@@ -1,14 +1,14 @@
 /** `sounding budget`: limits in money. */
 import { connectionOptions, organizationOption, withAdminApi, type AdminObject } from "../administration.ts";
 import { changesOf, withoutUndefined } from "../admin-options.ts";
-import { showTime, writeObject } from "../admin-output.ts";
+import { showTime, writeObject, writeResult } from "../admin-output.ts";
 import { changeOptions, readAmount, readSubject, readThresholds } from "../budget-options.ts";
 import { UsageError } from "../cli-error.ts";
-import { command, type CommandIo, type Options } from "../command.ts";
+import { command, type Options } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { writeJson, writeLine } from "../output.ts";
 import { writeTable } from "../terminal/table.ts";
-import { timeOptions, type TimeOptions } from "../terminal/times.ts";
+import { timeOptions } from "../terminal/times.ts";
 
 interface Use {
   readonly used: number;
@@ -42,14 +42,6 @@ const whichOptions = {
   ...timeOptions,
   ...connectionOptions,
 } as const satisfies Options;
-async function writeBudget(
-  io: CommandIo,
-  { json, values }: { json: boolean; values: TimeOptions },
-  budget: Budget,
-): Promise<number> {
-  await (json ? writeJson(io.stdout, budget) : writeObject(io.stdout, budget, values));
-  return exitCodes.ok;
-}
 
 const createCommand = command({
   name: "create",
@@ -115,7 +107,7 @@ them has the whole amount. A call counts in every budget that applies to it, and
       };
       return await api.call<Budget>("POST", "/budgets", withoutUndefined(members));
     });
-    return await writeBudget(io, { json, values }, created);
+    return await writeResult(io, { json, values }, created);
   },
 });
 
@@ -172,7 +164,7 @@ const showCommand = command({
     const shown = await withAdminApi(values, io, async (api) =>
       api.call<Budget>("GET", `/budgets/${await api.budgetId(positionals[0]!, values.organization)}`),
     );
-    if (json) return await writeBudget(io, { json, values }, shown);
+    if (json) return await writeResult(io, { json, values }, shown);
     const { values: each, ...budget } = shown;
     await writeObject(io.stdout, budget, values);
     if (each === undefined) return exitCodes.ok;
@@ -221,7 +213,7 @@ const updateCommand = command({
     const updated = await withAdminApi(values, io, async (api) =>
       api.call<Budget>("PATCH", `/budgets/${await api.budgetId(positionals[0]!, values.organization)}`, changes),
     );
-    return await writeBudget(io, { json, values }, updated);
+    return await writeResult(io, { json, values }, updated);
   },
 });
 
@@ -234,7 +226,7 @@ const deleteCommand = command({
     const deleted = await withAdminApi(values, io, async (api) =>
       api.call<Budget>("DELETE", `/budgets/${await api.budgetId(positionals[0]!, values.organization)}`),
     );
-    return await writeBudget(io, { json, values }, deleted);
+    return await writeResult(io, { json, values }, deleted);
   },
 });
 

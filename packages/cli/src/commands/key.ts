@@ -10,10 +10,10 @@ import {
   readLimits,
   withoutUndefined,
 } from "../admin-options.ts";
-import { showTime, writeObject } from "../admin-output.ts";
+import { showTime, writeObject, writeResult } from "../admin-output.ts";
 import { command } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { expiresOption, keyArgument, projectOption, rightsOf, whichOptions, writeKey, type Key } from "../keys/key.ts";
+import { expiresOption, keyArgument, projectOption, rightsOf, whichOptions, type Key } from "../keys/key.ts";
 import { rotateCommand } from "../keys/rotate-key.ts";
 import { readUsage, writeUsage } from "../limit-usage.ts";
 import { writeJson, writeLine } from "../output.ts";
@@ -181,7 +181,7 @@ const updateCommand = command({
     const updated = await withAdminApi(values, io, async (api) =>
       api.call<Key>("PATCH", `/keys/${await api.keyId(positionals[0]!, values.organization)}`, changes),
     );
-    return await writeKey(io, { json, values }, updated);
+    return await writeResult(io, { json, values }, updated);
   },
 });
 
@@ -194,7 +194,7 @@ const revokeCommand = command({
     const revoked = await withAdminApi(values, io, async (api) =>
       api.call<Key>("POST", `/keys/${await api.keyId(positionals[0]!, values.organization)}/revoke`),
     );
-    return await writeKey(io, { json, values }, revoked);
+    return await writeResult(io, { json, values }, revoked);
   },
 });
 

@@ -6,13 +6,13 @@ import {
   type AdminApi,
   type AdminObject,
 } from "../administration.ts";
-import { writeObject } from "../admin-output.ts";
+import { writeResult } from "../admin-output.ts";
 import { CliError } from "../cli-error.ts";
-import { command, type CommandIo, type Options } from "../command.ts";
+import { command, type Options } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { writeJson } from "../output.ts";
 import { writeTable } from "../terminal/table.ts";
-import { timeOptions, type TimeOptions } from "../terminal/times.ts";
+import { timeOptions } from "../terminal/times.ts";
 
 interface Membership {
   readonly id: string;
@@ -46,15 +46,6 @@ async function placeOf(api: AdminApi, { organization, project }: PlaceValues) {
   return { organization_id, project_id: project === undefined ? null : await api.projectId(project, organization_id) };
 }
 
-async function writeMembership(
-  io: CommandIo,
-  { json, values }: { json: boolean; values: TimeOptions },
-  membership: Membership,
-): Promise<number> {
-  await (json ? writeJson(io.stdout, membership) : writeObject(io.stdout, membership, values));
-  return exitCodes.ok;
-}
-
 const setCommand = command({
   name: "set",
   summary: "Give a person a role, or another one",
@@ -75,7 +66,7 @@ const setCommand = command({
         role: values.role ?? "member",
       }),
     );
-    return await writeMembership(io, { json, values }, set);
+    return await writeResult(io, { json, values }, set);
   },
 });
 
@@ -138,7 +129,7 @@ const removeCommand = command({
       }
       return await api.call<Membership>("DELETE", `/memberships/${own.id}`);
     });
-    return await writeMembership(io, { json, values }, removed);
+    return await writeResult(io, { json, values }, removed);
   },
 });
 

@@ -9,13 +9,13 @@ import {
   readLimits,
   withoutUndefined,
 } from "../admin-options.ts";
-import { showLimits, showTime, writeObject } from "../admin-output.ts";
-import { command, type CommandIo } from "../command.ts";
+import { showLimits, showTime, writeObject, writeResult } from "../admin-output.ts";
+import { command } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { readUsage, writeUsage } from "../limit-usage.ts";
 import { writeJson } from "../output.ts";
 import { writeTable } from "../terminal/table.ts";
-import { timeOptions, type TimeOptions } from "../terminal/times.ts";
+import { timeOptions } from "../terminal/times.ts";
 
 interface Organization extends AdminObject {
   readonly limits: object;
@@ -26,15 +26,6 @@ interface Organization extends AdminObject {
 
 const nameArgument = { name: "name", description: "The organization's name.", required: true };
 const organizationArgument = { name: "organization", description: "Name or ID of the organization.", required: true };
-
-async function writeOrganization(
-  io: CommandIo,
-  { json, values }: { json: boolean; values: TimeOptions },
-  organization: Organization,
-): Promise<number> {
-  await (json ? writeJson(io.stdout, organization) : writeObject(io.stdout, organization, values));
-  return exitCodes.ok;
-}
 
 const createCommand = command({
   name: "create",
@@ -51,7 +42,7 @@ const createCommand = command({
       allowed_models: values["allow-model"],
     });
     const created = await withAdminApi(values, io, (api) => api.call<Organization>("POST", "/organizations", body));
-    return await writeOrganization(io, { json, values }, created);
+    return await writeResult(io, { json, values }, created);
   },
 });
 
@@ -136,7 +127,7 @@ const updateCommand = command({
     const updated = await withAdminApi(values, io, async (api) =>
       api.call<Organization>("PATCH", `/organizations/${await api.organizationId(positionals[0])}`, changes),
     );
-    return await writeOrganization(io, { json, values }, updated);
+    return await writeResult(io, { json, values }, updated);
   },
 });
 
@@ -149,7 +140,7 @@ const archiveCommand = command({
     const archived = await withAdminApi(values, io, async (api) =>
       api.call<Organization>("POST", `/organizations/${await api.organizationId(positionals[0])}/archive`),
     );
-    return await writeOrganization(io, { json, values }, archived);
+    return await writeResult(io, { json, values }, archived);
   },
 });
 

@@ -1,15 +1,15 @@
 /** `sounding project`: the projects of an organization and how their telemetry is stored. */
 import { connectionOptions, organizationOption, withAdminApi, type AdminObject } from "../administration.ts";
 import { changesOf, readInteger, withoutUndefined } from "../admin-options.ts";
-import { showTime, writeObject } from "../admin-output.ts";
+import { showTime, writeResult } from "../admin-output.ts";
 import { UsageError } from "../cli-error.ts";
-import { command, type CommandIo, type Options } from "../command.ts";
+import { command, type Options } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { writeJson, writeLine } from "../output.ts";
 import { RemoteError } from "../remote-request.ts";
 import { readSeenProjects, type SeenProjects } from "../telemetry/seen-projects.ts";
 import { writeTable } from "../terminal/table.ts";
-import { timeOptions, type TimeOptions } from "../terminal/times.ts";
+import { timeOptions } from "../terminal/times.ts";
 
 interface Project extends AdminObject {
   readonly organization_id: string;
@@ -61,15 +61,6 @@ function readPercent(text: string): number {
   throw new UsageError(`--record-content-percent is ${JSON.stringify(text)}; it must be a number above 0, at most 100`);
 }
 
-async function writeProject(
-  io: CommandIo,
-  { json, values }: { json: boolean; values: TimeOptions },
-  project: Project,
-): Promise<number> {
-  await (json ? writeJson(io.stdout, project) : writeObject(io.stdout, project, values));
-  return exitCodes.ok;
-}
-
 const createCommand = command({
   name: "create",
   summary: "Create a project",
@@ -91,7 +82,7 @@ const createCommand = command({
         }),
       ),
     );
-    return await writeProject(io, { json, values }, created);
+    return await writeResult(io, { json, values }, created);
   },
 });
 
@@ -204,7 +195,7 @@ const showCommand = command({
     const shown = await withAdminApi(values, io, async (api) =>
       api.call<Project>("GET", `/projects/${await api.projectId(positionals[0]!, values.organization)}`),
     );
-    return await writeProject(io, { json, values }, shown);
+    return await writeResult(io, { json, values }, shown);
   },
 });
 
@@ -218,7 +209,7 @@ const updateCommand = command({
     const updated = await withAdminApi(values, io, async (api) =>
       api.call<Project>("PATCH", `/projects/${await api.projectId(positionals[0]!, values.organization)}`, changes),
     );
-    return await writeProject(io, { json, values }, updated);
+    return await writeResult(io, { json, values }, updated);
   },
 });
 
@@ -231,7 +222,7 @@ const archiveCommand = command({
     const archived = await withAdminApi(values, io, async (api) =>
       api.call<Project>("POST", `/projects/${await api.projectId(positionals[0]!, values.organization)}/archive`),
     );
-    return await writeProject(io, { json, values }, archived);
+    return await writeResult(io, { json, values }, archived);
   },
 });
 

@@ -13,13 +13,13 @@ import {
   readAllowedModels,
   withoutUndefined,
 } from "../admin-options.ts";
-import { writeObject } from "../admin-output.ts";
+import { writeResult } from "../admin-output.ts";
 import { CliError } from "../cli-error.ts";
-import { command, type CommandIo, type Options } from "../command.ts";
+import { command, type Options } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { writeJson } from "../output.ts";
 import { writeTable } from "../terminal/table.ts";
-import { timeOptions, type TimeOptions } from "../terminal/times.ts";
+import { timeOptions } from "../terminal/times.ts";
 
 interface Role extends AdminObject {
   readonly organization_id: string | null;
@@ -37,15 +37,6 @@ const permissionOption = {
   },
 } as const satisfies Options;
 const whichOptions = { ...organizationOption, ...timeOptions, ...connectionOptions } as const satisfies Options;
-
-async function writeRole(
-  io: CommandIo,
-  { json, values }: { json: boolean; values: TimeOptions },
-  role: Role,
-): Promise<number> {
-  await (json ? writeJson(io.stdout, role) : writeObject(io.stdout, role, values));
-  return exitCodes.ok;
-}
 
 async function roleId(api: AdminApi, nameOrId: string, organization: string | undefined): Promise<string> {
   const roles = await api.list<Role>("/roles", { organization_id: await api.organizationId(organization) });
@@ -81,7 +72,7 @@ const createCommand = command({
         }),
       ),
     );
-    return await writeRole(io, { json, values }, created);
+    return await writeResult(io, { json, values }, created);
   },
 });
 
@@ -127,7 +118,7 @@ const updateCommand = command({
     const updated = await withAdminApi(values, io, async (api) =>
       api.call<Role>("PATCH", `/roles/${await roleId(api, positionals[0]!, values.organization)}`, changes),
     );
-    return await writeRole(io, { json, values }, updated);
+    return await writeResult(io, { json, values }, updated);
   },
 });
 
@@ -140,7 +131,7 @@ const deleteCommand = command({
     const deleted = await withAdminApi(values, io, async (api) =>
       api.call<Role>("DELETE", `/roles/${await roleId(api, positionals[0]!, values.organization)}`),
     );
-    return await writeRole(io, { json, values }, deleted);
+    return await writeResult(io, { json, values }, deleted);
   },
 });
 

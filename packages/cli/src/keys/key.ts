@@ -1,10 +1,7 @@
 /** What the subcommands of `sounding key` share: the key as the admin API has it, arguments and options. */
 import { connectionOptions, organizationOption, type AdminObject } from "../administration.ts";
-import { writeObject } from "../admin-output.ts";
-import type { CommandIo, Options } from "../command.ts";
-import { exitCodes } from "../exit-codes.ts";
-import { writeJson } from "../output.ts";
-import { timeOptions, type TimeOptions } from "../terminal/times.ts";
+import type { Options } from "../command.ts";
+import { timeOptions } from "../terminal/times.ts";
 
 export interface Key extends AdminObject {
   readonly organization_id: string;
@@ -47,15 +44,6 @@ export const whichOptions = {
   ...timeOptions,
   ...connectionOptions,
 } as const satisfies Options;
-
-export async function writeKey(
-  io: CommandIo,
-  { json, values }: { json: boolean; values: TimeOptions },
-  key: Key,
-): Promise<number> {
-  await (json ? writeJson(io.stdout, key) : writeObject(io.stdout, key, values));
-  return exitCodes.ok;
-}
 
 /** The permissions or the role of a key, and whose it is. */
 export function rightsOf(
