@@ -8,13 +8,13 @@ import { SseDecoder, type SseEvent } from "../../streams/sse-decoder.ts";
 import { FruitlessBytes } from "../upstream-http/fruitless-bytes.ts";
 import { BodyCollector, refuseCompressed } from "../upstream-http/body-collector.ts";
 import { ItemQueue } from "../upstream-http/item-queue.ts";
-import { maxErrorBytes, parseResponse, responseTooLarge } from "../upstream-http/request-json.ts";
+import { ErrorResponse, isErrorStatus } from "../upstream-http/error-response.ts";
+import { parseResponse, responseTooLarge } from "../upstream-http/request-json.ts";
 import { completionToChunks } from "./completion-to-chunks.ts";
 import type { UpstreamRequestControl } from "../upstream-http/upstream-request.ts";
 import type { ResponseHeaders, ResponseReader } from "../upstream-http/response-reader.ts";
 import { ChunkNormalizer, endedEarly } from "./normalize-chunks.ts";
 import { normalizeCompletion } from "./normalize-completion.ts";
-import { responseError } from "../upstream-http/upstream-error.ts";
 
 export interface StreamLimits {
   readonly maxEventBytes: number;
@@ -27,9 +27,6 @@ export interface StreamLimits {
  */
 const doneGraceMs = 2_000;
 
-/** What the body is read as, which status and content type decide. */
-type Mode = "events" | "completion" | "refusal";
-
 export class ChunkStream implements ResponseReader, AsyncIterator<ChatCompletionChunk, undefined> {
   readonly #open: (reader: ResponseReader) => UpstreamRequestControl;
   readonly #model: string;
@@ -40,10 +37,9 @@ export class ChunkStream implements ResponseReader, AsyncIterator<ChatCompletion
   /** Whether the current event has a choice. */
   #hasContent = false;
   #upstreamRequest: UpstreamRequestControl | undefined;
-  #mode: Mode = "events";
-  #status = 0;
-  #headers: ResponseHeaders = {};
-  #body: BodyCollector | undefined;
+  #refusal: ErrorResponse | undefined;
+  /** Of an answer that is one JSON object, although events were requested. */
+  #completion: BodyCollector | undefined;
   readonly #queue = new ItemQueue<ChatCompletionChunk>(() => {
     if (!this.#queue.isOver) this.#upstreamRequest?.resume();
   });
@@ -82,41 +78,34 @@ export class ChunkStream implements ResponseReader, AsyncIterator<ChatCompletion
   }
 
   onStart(status: number, headers: ResponseHeaders): void {
-    this.#status = status;
-    this.#headers = headers;
-    if (status >= 300) {
-      this.#mode = "refusal";
-      this.#body = new BodyCollector(maxErrorBytes);
+    if (isErrorStatus(status)) {
+      this.#refusal = new ErrorResponse(status, headers);
       this.#upstreamRequest?.expectErrorBody();
       return;
     }
     refuseCompressed(headers);
-    if (/\bjson\b/i.test(String(headers["content-type"] ?? ""))) {
-      this.#mode = "completion";
-      this.#body = new BodyCollector(this.#limits.maxAnswerBytes);
-    }
+    if (/\bjson\b/i.test(String(headers["content-type"] ?? "")))
+      this.#completion = new BodyCollector(this.#limits.maxAnswerBytes);
   }
 
   onData(bytes: Buffer): void {
-    if (this.#body === undefined) {
+    if (this.#refusal !== undefined) {
+      if (this.#refusal.push(bytes)) return;
+      this.#upstreamRequest?.cancel();
+      this.#end(this.#refusal.error);
+    } else if (this.#completion !== undefined) {
+      if (!this.#completion.push(bytes)) throw responseTooLarge(this.#limits.maxAnswerBytes);
+    } else {
       this.#decoder.push(bytes);
       if (this.#queue.isFullWith(bytes.length)) this.#upstreamRequest?.pause();
-      return;
     }
-    if (this.#body.push(bytes)) return;
-    if (this.#mode === "completion") throw responseTooLarge(this.#limits.maxAnswerBytes);
-    this.#upstreamRequest?.cancel();
-    this.#end(this.#refusal());
   }
 
   onEnd(): void {
-    if (this.#mode === "refusal") {
-      this.#end(this.#refusal());
-      return;
-    }
+    if (this.#refusal !== undefined) return this.#end(this.#refusal.error);
     try {
-      if (this.#mode === "completion") this.#takeCompletion();
-      else this.#takeLastEvents();
+      if (this.#completion === undefined) this.#takeLastEvents();
+      else this.#takeCompletion(this.#completion);
       this.#end("whole");
     } catch (error) {
       this.#end(toAppError(error));
@@ -124,8 +113,7 @@ export class ChunkStream implements ResponseReader, AsyncIterator<ChatCompletion
   }
 
   onFailure(error: AppError): void {
-    const isCut = this.#mode === "refusal" && (error.code === "upstream_timeout" || error.code === "upstream_failed");
-    this.#end(isCut ? this.#refusal() : error);
+    this.#end(this.#refusal?.errorAfter(error) ?? error);
   }
 
   #takeEvent(event: SseEvent): void {
@@ -168,13 +156,9 @@ export class ChunkStream implements ResponseReader, AsyncIterator<ChatCompletion
     if (!this.#queue.isOver) this.#normalizer.end(false);
   }
 
-  #takeCompletion(): void {
-    const completion = normalizeCompletion(parseResponse(this.#body?.text ?? ""), this.#model);
+  #takeCompletion({ text }: BodyCollector): void {
+    const completion = normalizeCompletion(parseResponse(text), this.#model);
     for (const chunk of completionToChunks(completion)) this.#emit(chunk);
-  }
-
-  #refusal(): AppError {
-    return responseError({ status: this.#status, headers: this.#headers, text: this.#body?.text ?? "" });
   }
 
   #emit(chunk: ChatCompletionChunk): void {

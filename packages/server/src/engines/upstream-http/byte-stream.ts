@@ -1,11 +1,10 @@
 /** Streams a response's bytes with back-pressure: reading pauses while bytes are queued. */
 import { AppError } from "../../errors.ts";
-import { BodyCollector, refuseCompressed } from "./body-collector.ts";
-import { maxErrorBytes } from "./request-json.ts";
+import { refuseCompressed } from "./body-collector.ts";
+import { ErrorResponse, isErrorStatus } from "./error-response.ts";
 import type { ConnectionPool } from "./connection-pool.ts";
 import type { UpstreamRequestControl, OutgoingRequest } from "./upstream-request.ts";
 import type { ResponseHeaders, ResponseReader } from "./response-reader.ts";
-import { responseError } from "./upstream-error.ts";
 
 /** The bytes of a response with status 2xx, with its headers. Leaving the loop cancels the request. */
 export async function* streamBytes(
@@ -29,8 +28,7 @@ export async function* streamBytes(
 class ByteReader implements ResponseReader {
   upstreamRequest: UpstreamRequestControl | undefined;
   headers: ResponseHeaders = {};
-  #status = 0;
-  #complaint: BodyCollector | undefined;
+  #refusal: ErrorResponse | undefined;
   #bytes: Buffer[] = [];
   #outcome: "whole" | AppError | undefined;
   #wake: (() => void) | undefined;
@@ -49,19 +47,18 @@ class ByteReader implements ResponseReader {
   }
 
   onStart(status: number, headers: ResponseHeaders): void {
-    this.#status = status;
     this.headers = headers;
-    if (status >= 300) {
-      this.#complaint = new BodyCollector(maxErrorBytes);
+    if (isErrorStatus(status)) {
+      this.#refusal = new ErrorResponse(status, headers);
       this.upstreamRequest?.expectErrorBody();
     } else refuseCompressed(headers);
   }
 
   onData(bytes: Buffer): void {
-    if (this.#complaint !== undefined) {
-      if (this.#complaint.push(bytes)) return;
+    if (this.#refusal !== undefined) {
+      if (this.#refusal.push(bytes)) return;
       this.upstreamRequest?.cancel();
-      this.#end(this.#refusal());
+      this.#end(this.#refusal.error);
       return;
     }
     this.#bytes.push(bytes);
@@ -71,16 +68,11 @@ class ByteReader implements ResponseReader {
   }
 
   onEnd(): void {
-    this.#end(this.#complaint === undefined ? "whole" : this.#refusal());
+    this.#end(this.#refusal?.error ?? "whole");
   }
 
   onFailure(error: AppError): void {
-    const isCut = error.code === "upstream_timeout" || error.code === "upstream_failed";
-    this.#end(isCut && this.#complaint !== undefined ? this.#refusal() : error);
-  }
-
-  #refusal(): AppError {
-    return responseError({ status: this.#status, headers: this.headers, text: this.#complaint?.text ?? "" });
+    this.#end(this.#refusal?.errorAfter(error) ?? error);
   }
 
   #end(outcome: "whole" | AppError): void {

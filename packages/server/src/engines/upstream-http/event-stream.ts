@@ -5,12 +5,11 @@
 import { toAppError, type AppError } from "../../errors.ts";
 import { SseDecoder } from "../../streams/sse-decoder.ts";
 import type { WireEvent } from "../wire.ts";
-import { BodyCollector, refuseCompressed } from "./body-collector.ts";
+import { refuseCompressed } from "./body-collector.ts";
+import { ErrorResponse, isErrorStatus } from "./error-response.ts";
 import { FruitlessBytes } from "./fruitless-bytes.ts";
 import { ItemQueue } from "./item-queue.ts";
-import { maxErrorBytes } from "./request-json.ts";
 import type { ResponseHeaders, ResponseReader } from "./response-reader.ts";
-import { responseError } from "./upstream-error.ts";
 import type { UpstreamRequestControl } from "./upstream-request.ts";
 
 export interface EventStreamOptions {
@@ -28,9 +27,7 @@ export class EventStream implements ResponseReader, AsyncIterator<WireEvent, und
     if (!this.#queue.isOver) this.#upstreamRequest?.resume();
   });
   #upstreamRequest: UpstreamRequestControl | undefined;
-  #status = 0;
-  #headers: ResponseHeaders = {};
-  #complaint: BodyCollector | undefined;
+  #refusal: ErrorResponse | undefined;
 
   /** @param open starts the request; called when the first event is requested */
   constructor(open: (reader: ResponseReader) => UpstreamRequestControl, { maxEventBytes, isLast }: EventStreamOptions) {
@@ -61,28 +58,26 @@ export class EventStream implements ResponseReader, AsyncIterator<WireEvent, und
   }
 
   onStart(status: number, headers: ResponseHeaders): void {
-    this.#status = status;
-    this.#headers = headers;
-    if (status >= 300) {
-      this.#complaint = new BodyCollector(maxErrorBytes);
+    if (isErrorStatus(status)) {
+      this.#refusal = new ErrorResponse(status, headers);
       this.#upstreamRequest?.expectErrorBody();
     } else refuseCompressed(headers);
   }
 
   onData(bytes: Buffer): void {
-    if (this.#complaint === undefined) {
+    if (this.#refusal === undefined) {
       this.#upstreamRequest?.startStreaming();
       this.#decoder.push(bytes);
       if (this.#queue.isFullWith(bytes.length) && !this.#queue.isOver) this.#upstreamRequest?.pause();
       return;
     }
-    if (this.#complaint.push(bytes)) return;
+    if (this.#refusal.push(bytes)) return;
     this.#upstreamRequest?.cancel();
-    this.#queue.end(this.#refusal());
+    this.#queue.end(this.#refusal.error);
   }
 
   onEnd(): void {
-    if (this.#complaint !== undefined) return this.#queue.end(this.#refusal());
+    if (this.#refusal !== undefined) return this.#queue.end(this.#refusal.error);
     try {
       this.#decoder.end();
       this.#queue.end("whole");
@@ -92,8 +87,7 @@ export class EventStream implements ResponseReader, AsyncIterator<WireEvent, und
   }
 
   onFailure(error: AppError): void {
-    const isCut = error.code === "upstream_timeout" || error.code === "upstream_failed";
-    this.#queue.end(isCut && this.#complaint !== undefined ? this.#refusal() : error);
+    this.#queue.end(this.#refusal?.errorAfter(error) ?? error);
   }
 
   #take(event: WireEvent): void {
@@ -103,9 +97,5 @@ export class EventStream implements ResponseReader, AsyncIterator<WireEvent, und
     if (!this.#isLast(event)) return;
     this.#queue.end("whole");
     this.#upstreamRequest?.drain();
-  }
-
-  #refusal(): AppError {
-    return responseError({ status: this.#status, headers: this.#headers, text: this.#complaint?.text ?? "" });
   }
 }

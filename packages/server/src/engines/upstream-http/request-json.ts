@@ -2,13 +2,10 @@
 import { AppError } from "../../errors.ts";
 import { withoutByteOrderMark } from "./byte-order-mark.ts";
 import { BodyCollector, refuseCompressed } from "./body-collector.ts";
+import { ErrorResponse, isErrorStatus } from "./error-response.ts";
 import type { ConnectionPool } from "./connection-pool.ts";
 import type { UpstreamRequestControl, OutgoingRequest } from "./upstream-request.ts";
 import type { ResponseHeaders, ResponseReader } from "./response-reader.ts";
-import { responseError } from "./upstream-error.ts";
-
-/** How much of an error body is read. */
-export const maxErrorBytes = 65_536;
 
 /**
  * @param read turns the parsed JSON of a response with status 2xx into the result; may throw
@@ -30,54 +27,43 @@ class ResponseCollector implements ResponseReader {
   upstreamRequest: UpstreamRequestControl | undefined;
   readonly #maxBytes: number;
   readonly #settle: { resolve(value: unknown): void; reject(error: AppError): void };
-  #status = 0;
-  #headers: ResponseHeaders = {};
-  #body = new BodyCollector(maxErrorBytes);
+  #refusal: ErrorResponse | undefined;
+  readonly #body: BodyCollector;
 
   constructor(maxBytes: number, settle: { resolve(value: unknown): void; reject(error: AppError): void }) {
     this.#maxBytes = maxBytes;
     this.#settle = settle;
-  }
-
-  get #isRefusal(): boolean {
-    return this.#status >= 300;
+    this.#body = new BodyCollector(maxBytes);
   }
 
   onStart(status: number, headers: ResponseHeaders): void {
-    this.#status = status;
-    this.#headers = headers;
-    if (this.#isRefusal) this.upstreamRequest?.expectErrorBody();
-    else {
-      refuseCompressed(headers);
-      this.#body = new BodyCollector(this.#maxBytes);
-    }
+    if (isErrorStatus(status)) {
+      this.#refusal = new ErrorResponse(status, headers);
+      this.upstreamRequest?.expectErrorBody();
+    } else refuseCompressed(headers);
   }
 
   onData(bytes: Buffer): void {
-    if (this.#body.push(bytes)) return;
-    if (!this.#isRefusal) throw responseTooLarge(this.#maxBytes);
+    if (this.#refusal === undefined) {
+      if (!this.#body.push(bytes)) throw responseTooLarge(this.#maxBytes);
+      return;
+    }
+    if (this.#refusal.push(bytes)) return;
     this.upstreamRequest?.cancel();
     this.onEnd();
   }
 
   onEnd(): void {
-    const text = this.#body.text;
-    if (this.#isRefusal) {
-      this.#settle.reject(responseError({ status: this.#status, headers: this.#headers, text }));
-      return;
-    }
+    if (this.#refusal !== undefined) return this.#settle.reject(this.#refusal.error);
     try {
-      this.#settle.resolve(parseResponse(text));
+      this.#settle.resolve(parseResponse(this.#body.text));
     } catch (error) {
       this.#settle.reject(error as AppError);
     }
   }
 
   onFailure(error: AppError): void {
-    // An error body that does not end adds nothing to its status.
-    const isCut = this.#isRefusal && (error.code === "upstream_timeout" || error.code === "upstream_failed");
-    if (isCut) this.onEnd();
-    else this.#settle.reject(error);
+    this.#settle.reject(this.#refusal?.errorAfter(error) ?? error);
   }
 }
 
