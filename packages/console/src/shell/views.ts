@@ -10,9 +10,9 @@ export interface View {
   readonly icon: IconName;
   /** The letter that opens it after `g`. */
   readonly letter: string;
-  /** Whether who is signed in may use it. */
+  /** Whether the signed-in caller may use it. */
   readonly isAllowed: (session: Session) => boolean;
-  /** What others are told. */
+  /** The message for callers without the permission. */
   readonly requirement: string;
   readonly load: () => Promise<ComponentType>;
 }

@@ -91,7 +91,7 @@ export const sdkKeys = {
     path: "/authentication/revoke",
     summary: "Revoke an API key of the caller's organization",
     description:
-      "Whoever has the secret may revoke the key. By its identifier: one's own personal key, or with the permission `admin` any.",
+      "A caller who sends the secret may revoke the key. By its identifier, callers may revoke their own personal keys, and with the permission `admin` any key.",
     body: KeyRevoke,
     answer: { type: "application/json", schema: KeyInfo, description: "The revoked key." },
   }),

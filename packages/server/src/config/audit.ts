@@ -7,7 +7,7 @@ const exported = Type.Object(
       minLength: 1,
       maxLength: 128,
       description:
-        "Name of the organization that gets the entries of all organizations. Whoever may read its telemetry may read them.",
+        "Name of the organization that gets the entries of all organizations. Everyone who may read its telemetry may read them.",
     }),
     project: Type.String({
       minLength: 1,

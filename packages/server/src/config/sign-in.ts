@@ -114,7 +114,7 @@ const provider = Type.Object(
     trust_emails: Type.Boolean({
       default: false,
       description:
-        "Whether e-mail addresses count as verified although the provider does not say so (`email_verified`). Set it only if nobody can choose their own address there, as with Entra ID in one tenant: whoever has a person's address becomes that person.",
+        "Whether e-mail addresses count as verified although the provider does not say so (`email_verified`). Set it only if nobody can choose their own address there, as with Entra ID in one tenant: an account with a person's address becomes that person.",
     }),
     rules: Type.Array(rule, {
       maxItems: 1_000,

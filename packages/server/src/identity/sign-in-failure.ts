@@ -4,7 +4,7 @@ import { AppError } from "../errors.ts";
 import { reasonOf } from "./provider-fetch.ts";
 import { InvalidToken } from "./verify-token.ts";
 
-/** What the person is told. */
+/** The message for the person. */
 export function signInFailure(label: string, error: unknown): AppError {
   if (error instanceof AuthorizationResponseError) {
     const isDenied = error.error === "access_denied" || error.error === "login_required";

@@ -26,7 +26,7 @@ export interface CompareOptions {
   readonly tolerancePercent: number;
   /** The vendor's names of our models. */
   readonly names: ReadonlyMap<string, string>;
-  /** Whether models of ours that no file names count, too. */
+  /** Whether models that Sounding counted and no file names are compared, too. */
   readonly includesOthers: boolean;
 }
 

@@ -50,7 +50,7 @@ function check(account: BudgetAccount, most: number, nowMs: number): Refusal | u
   if (most === 0 || limit === Infinity) return undefined;
   const name = nameOf(budget);
   const { endMs } = account.name;
-  const again = endMs === Infinity ? "It does not start again by itself" : `It starts again at ${timeOf(endMs)}`;
+  const again = endMs === Infinity ? "It does not start again automatically" : `It starts again at ${timeOf(endMs)}`;
   if (account.isFull) {
     const message = `${capitalized(name)} counts as many values as it can in this period, and this call has another one. ${again}.`;
     return { code: "quota_exceeded", message, waitMs: endMs - nowMs };
