@@ -5,7 +5,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import { AsyncSounding } from "@sounding/client";
 import OpenAI from "openai";
 import { startScriptedUpstream, type ScriptedExchange } from "../../packages/server/test/support/scripted-upstream.ts";
-import { attributesOf, newTrace, spansOf } from "../support/call-spans.ts";
+import { attributesOf, callSpanOf, newTrace } from "../support/call-spans.ts";
 import { beforeTests } from "../support/hooks.ts";
 import { startServer, untilTelemetryReady, type RunningServer } from "../support/running-server.ts";
 
@@ -166,8 +166,7 @@ telemetry: { token_prices: { ${prices}, translated: ${price}, twice: ${price}, f
     });
     await read(answered);
     leave.abort();
-    const [span] = await spansOf(sounding, traceId, 1);
-    return { traceId, attributes: attributesOf(span!) };
+    return { traceId, attributes: attributesOf(await callSpanOf(sounding, traceId)) };
   };
   const firstPiece = async (answered: Response): Promise<void> => {
     const reader = answered.body!.getReader();

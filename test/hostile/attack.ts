@@ -49,13 +49,19 @@ export async function attack(server: AttackedServer, run: () => Promise<void>): 
   };
 }
 
+interface Bounds {
+  readonly maximumPeakBytes: number;
+  /** For attacks whose requests the kernel delivers all together, so that their number decides. */
+  readonly maximumTurnMs?: number;
+}
+
 /** The other organization was served throughout, and the server took and kept little. */
 export function assertUnharmed(
   { keptBytes, longestHoldMs, neighbor, peakBytes }: AttackReport,
-  { maximumPeakBytes }: { readonly maximumPeakBytes: number },
+  { maximumPeakBytes, maximumTurnMs = maximumHoldMs }: Bounds,
 ): void {
   assert.deepEqual(neighbor.refused, new Map());
-  assert.ok(longestHoldMs <= maximumHoldMs, `the event loop was held for ${longestHoldMs} ms`);
+  assert.ok(longestHoldMs <= maximumTurnMs, `the event loop was held for ${longestHoldMs} ms`);
   assert.ok(peakBytes <= maximumPeakBytes, `memory rose by ${peakBytes} bytes`);
   assert.ok(keptBytes <= maximumKeptBytes, `${keptBytes} bytes more are in use after the attack`);
 }

@@ -10,6 +10,16 @@ export async function spansOf(client: AsyncSounding, traceId: string, count: num
   }
 }
 
+/** The span of a call that was made with the headers of `newTrace`; those of its attempts may be there earlier. */
+export async function callSpanOf(client: AsyncSounding, traceId: string): Promise<Span> {
+  for (;;) {
+    const spans = await spansOf(client, traceId, 1);
+    const span = spans.find(({ parentSpanId }) => parentSpanId === Buffer.from(callerSpanId, "hex").toString("base64"));
+    if (span !== undefined) return span;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
 export function attributesOf(span: Span): Record<string, unknown> {
   return Object.fromEntries((span.attributes ?? []).map(({ key, value }) => [key, Object.values(value)[0]] as const));
 }
@@ -23,10 +33,11 @@ export function contentOf(span: Span): unknown[] {
 }
 
 let traceNumber = 0;
+const callerSpanId = "00f067aa0ba902b7";
 
 /** A trace of the caller's, and the headers that pass it to the server. */
 export function newTrace(): { readonly traceId: string; readonly headers: { readonly traceparent: string } } {
   traceNumber += 1;
   const traceId = traceNumber.toString(16).padStart(32, "a");
-  return { traceId, headers: { traceparent: `00-${traceId}-00f067aa0ba902b7-01` } };
+  return { traceId, headers: { traceparent: `00-${traceId}-${callerSpanId}-01` } };
 }

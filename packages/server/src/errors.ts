@@ -24,6 +24,8 @@ interface AppErrorDetails {
   readonly upstreamStatus?: number | undefined;
   /** Whether the same request fails in the same place in the same way until the operator changes something there. */
   readonly lasting?: boolean | undefined;
+  /** Whether the engine is well and only has as many calls as it takes. */
+  readonly full?: boolean | undefined;
 }
 
 /** The only error that the server throws deliberately. Callers see `message`. */
@@ -36,6 +38,7 @@ export class AppError extends Error {
   readonly headers: Readonly<Record<string, string>> | undefined;
   readonly upstreamStatus: number | undefined;
   readonly lasting: boolean;
+  readonly full: boolean;
 
   constructor(code: ErrorCode, message: string, details: AppErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -46,6 +49,7 @@ export class AppError extends Error {
     this.headers = details.headers;
     this.upstreamStatus = details.upstreamStatus;
     this.lasting = details.lasting === true;
+    this.full = details.full === true;
   }
 
   get status(): number {

@@ -29,7 +29,7 @@ export class ConcurrencyLimit {
       throw new AppError(
         "overloaded",
         `${this.#what} has ${this.#total} calls running or waiting; its limit is ${this.#most}. Retry later.`,
-        { retryAfterMs: defaultRetryAfterMs },
+        { retryAfterMs: defaultRetryAfterMs, full: true },
       );
     }
     this.#add(group, count);

@@ -64,6 +64,7 @@ export function withRetryAfter(error: AppError, retryAfterMs: number | undefined
     cause: error.cause,
     retryAfterMs,
     lasting: error.lasting,
+    full: error.full,
     ...(error.param === null ? {} : { param: error.param }),
     ...(error.wireCode === null ? {} : { wireCode: error.wireCode }),
   });

@@ -120,7 +120,7 @@ export class TargetCall {
     if (classifyFailure(error.code) === "retry" || classifyFailure(error.code) === "other_target")
       state.lastError = { error, unixMs: Date.now() };
     if (error.retryAfterMs !== undefined) state.coolDown(nowMs, error.retryAfterMs);
-    if (!outages.has(error.code)) return;
+    if (!outages.has(error.code) || error.full) return;
     // That a model is being restarted says less than why it failed.
     if (error.code !== "overloaded" || state.lastFailure === undefined) state.lastFailure = error;
     // The target refuses at once until it is mended: the circuit would hide the reason, and keep calls away after that.

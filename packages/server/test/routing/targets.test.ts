@@ -220,6 +220,15 @@ describe("outages", () => {
     assert.equal(routing.engine("a").calls.length, 10);
   });
 
+  test("are not caused by an engine that has as many calls as it takes", async () => {
+    await using routing = await routingFixture(breaking);
+    const full = new AppError("overloaded", "16 calls are running or waiting.", { retryAfterMs: 1_000, full: true });
+    await failTimes(routing, full, 20);
+    assert.equal(routing.engine("a").calls.length, 20);
+    routing.engine("a").always = answer("fine");
+    await callTimes(routing, 1);
+  });
+
   test("are caused by broken streams, too", async () => {
     await using routing = await routingFixture(breaking);
     routing.engine("a").always = fail(failed(), "first");
