@@ -48,7 +48,7 @@ const source = `(module
     (local $quote v128) (local $backslash v128) (local $space v128) (local $lowBits v128) (local $highBits v128)
     (local $backslashes i64) (local $isEscaped i64) (local $open i64) (local $series i64) (local $starts i64)
     (local $escaped i64) (local $quotes i64) (local $inside i64) (local $unicode i64)
-    (local $escapes i64) (local $damage i64)
+    (local $escapes i64) (local $damage i64) (local $seen v128)
     (local.set $quote (i8x16.splat (i32.const 0x22)))
     (local.set $backslash (i8x16.splat (i32.const 0x5c)))
     (local.set $space (i8x16.splat (i32.const 0x20)))
@@ -58,6 +58,7 @@ const source = `(module
       (loop $block
         (br_if $done (i32.gt_s (i32.add (local.get $at) (i32.const ${blockBytes + readPastBlock})) (local.get $end)))
         ${vectors.map((bytes, index) => `(local.set ${bytes} (v128.load offset=${16 * index} align=1 (local.get $at)))`).join("\n        ")}
+        (local.set $seen ${vectors.reduce((seen, bytes) => `(v128.or ${seen} (local.get ${bytes}))`, "(local.get $seen)")})
         (if (i32.or (i32.wrap_i64 (local.get $isEscaped)) ${any(isQuote, isBackslash, isControl)})
           (then
             (local.set $backslashes ${mask(isBackslash)})
@@ -96,6 +97,7 @@ const source = `(module
     ;; An escape that the last block began is scanned again.
     (i32.store (i32.const ${resultBytes.escapes}) (i32.wrap_i64 (i64.sub (local.get $escapes) (local.get $isEscaped))))
     (i32.store (i32.const ${resultBytes.isDamaged}) (i64.ne (local.get $damage) (i64.const 0)))
+    (i32.store (i32.const ${resultBytes.isAscii}) (i32.eqz (i8x16.bitmask (local.get $seen))))
     (i32.sub (local.get $at) (i32.wrap_i64 (local.get $isEscaped))))
 
   ;; Whether the four bytes after this one are not all hexadecimal digits.

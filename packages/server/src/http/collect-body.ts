@@ -6,7 +6,7 @@ import type { Readable } from "node:stream";
 import { AppError } from "../errors.ts";
 import type { MemoryCharge } from "../memory-budget.ts";
 import { longStep, CooperativeYield } from "../scheduling/cooperative-yield.ts";
-import { withSpace } from "./with-space.ts";
+import { ChunkList } from "./chunk-list.ts";
 
 export interface BodyLimits {
   /** Largest body, after decompression. */
@@ -47,22 +47,22 @@ export function collectBody(
       return;
     }
     if (declaredBytes !== undefined && declaredBytes > limitBytes + frameBytes) throw tooLarge(limitBytes);
-    /** For a body of declared length: the first chunk if it has everything, else a buffer that is filled. */
+    /** For a body of declared length of which a quarter has arrived. What only began must not reserve much. */
     let whole: Buffer = noBytes;
-    const chunks: Buffer[] = [];
+    const chunks = new ChunkList();
     let length = 0;
     const take = (chunk: Buffer): void => {
       try {
         if (length + chunk.length > limitBytes + frameBytes) throw tooLarge(limitBytes);
         // Twice without a declared length: for the chunks, and for the buffer that they are copied to.
         charge.add(declaredBytes === undefined ? chunk.length * 2 : chunk.length);
-        if (declaredBytes === undefined) chunks.push(chunk);
-        else if (length === 0 && chunk.length === declaredBytes) whole = chunk;
-        else {
-          whole = withSpace(whole, { length, more: chunk.length, mostBytes: declaredBytes });
-          chunk.copy(whole, length);
-        }
         length += chunk.length;
+        if (whole.length > 0) chunk.copy(whole, length - chunk.length);
+        else if (chunk.length === declaredBytes) whole = chunk;
+        else {
+          chunks.add(chunk);
+          if (declaredBytes !== undefined && length >= declaredBytes / 4) whole = join(chunks.take(), declaredBytes);
+        }
       } catch (error) {
         source.off("data", take).pause();
         reject(error);
@@ -73,7 +73,7 @@ export function collectBody(
     source.on("end", () => {
       ended = true;
       if (declaredBytes !== undefined) resolve(whole);
-      else resolve(concatChunks(chunks, length).finally(() => charge.remove(length)));
+      else resolve(concatChunks(chunks.take(), length).finally(() => charge.remove(length)));
     });
     source.on("close", () => {
       // Every request closes; creating an error each time would cost more than everything else here.
@@ -83,6 +83,14 @@ export function collectBody(
       reject(new AppError("invalid_request", "The body could not be read.", { cause: error })),
     );
   });
+}
+
+/** A buffer of this length that begins with the chunks. */
+function join(chunks: readonly Buffer[], bytes: number): Buffer {
+  const whole = Buffer.allocUnsafe(bytes);
+  let at = 0;
+  for (const chunk of chunks) at += chunk.copy(whole, at);
+  return whole;
 }
 
 /** Copies the chunks into one buffer, yielding to other requests. */

@@ -71,6 +71,7 @@ export class JsonScan {
   #escapesBefore = 0;
   #nameBytes = 0;
   #isDamaged = false;
+  #isAscii = true;
   /** The end of the last string, number, literal or bracket. */
   #tokenEnd = 0;
   /** For each member of the outermost object: the start and end of its name, the start and end of its value. */
@@ -90,6 +91,11 @@ export class JsonScan {
   /** Whether a string has a control character or an unknown escape, which no parser accepts. */
   get isDamaged(): boolean {
     return this.#isDamaged;
+  }
+
+  /** Whether all strings are ASCII; if not known, false. Outside of strings, other bytes are no JSON. */
+  get isAscii(): boolean {
+    return this.#isAscii;
   }
 
   /** The members of the scanned object. Call it only once the text is known to be well-formed. */
@@ -175,6 +181,7 @@ export class JsonScan {
     this.#escapes += scanner.escapes;
     if (this.#escapes > maxJsonEscapes) throw tooManyEscapes();
     if (scanner.isDamaged) this.#isDamaged = true;
+    if (!scanner.isAscii) this.#isAscii = false;
   }
 
   #scanBytes(end: number): void {
@@ -186,6 +193,7 @@ export class JsonScan {
       if (byte === backslash) at = this.#passEscape(at);
       else {
         if (byte < space) this.#isDamaged = true;
+        else if (byte >= 0x80) this.#isAscii = false;
         at += 1;
       }
     }

@@ -47,10 +47,13 @@ export function parseJson(bytes: Buffer, limits: JsonLimits): unknown {
 /** The same, but a large body's long texts are cut. */
 export function parseOutline(bytes: Buffer, limits: JsonLimits): ParsedJson | Promise<ParsedJson> {
   if (bytes.length === 0) throw new AppError("invalid_json", "The body is empty; expected a JSON object.");
+  if (bytes.length > smallBytes) return parseLargeJson(bytes, limits);
+  checkUtf8(bytes);
+  return { value: measureStep("parse", () => parseSmallJson(bytes, limits)) };
+}
+
+function checkUtf8(bytes: Buffer): void {
   if (!isUtf8(bytes)) throw new AppError("invalid_json", "The body is not valid UTF-8.");
-  return bytes.length <= smallBytes
-    ? { value: measureStep("parse", () => parseSmallJson(bytes, limits)) }
-    : parseLargeJson(bytes, limits);
 }
 
 function parseSmallJson(bytes: Buffer, { charge, maxValues }: JsonLimits): unknown {
@@ -80,7 +83,8 @@ async function parseLargeJson(bytes: Buffer, { charge, maxValues }: JsonLimits):
     scan.run(end);
     if (yielder.isDue(longStep)) await yielder.yield();
   }
-  const { longTexts } = scan;
+  const { isAscii: isPlain, longTexts } = scan;
+  if (!isPlain) checkUtf8(bytes);
   // The parser says where the damage is.
   const isCut = longTexts.length > 0 && !scan.isDamaged;
   const outline = isCut ? await cutTexts(bytes, longTexts, yielder) : bytes;

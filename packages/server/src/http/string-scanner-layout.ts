@@ -1,7 +1,7 @@
 /** Offsets in the memory of the WebAssembly that scans strings; shared with the script that assembles it. */
 
 /** Where a scan leaves its results, as 32-bit integers. */
-export const resultBytes = { escapes: 0, isDamaged: 4 } as const;
+export const resultBytes = { escapes: 0, isDamaged: 4, isAscii: 8 } as const;
 /** Where the text begins. */
 export const textStart = 64;
 /** The longest text in memory. */

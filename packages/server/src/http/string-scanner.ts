@@ -9,7 +9,7 @@ import { stringScannerModule } from "./string-scanner-module.ts";
 const { exports } = new webAssembly.Instance(new webAssembly.Module(Buffer.from(stringScannerModule, "base64")));
 const scan = exports["scan"] as (at: number, end: number) => number;
 const memory = Buffer.from((exports["memory"] as WasmMemory).buffer);
-const results = new Int32Array(memory.buffer, 0, 2);
+const results = new Int32Array(memory.buffer, 0, 3);
 
 /** A part of a text whose strings are scanned. There is one memory, so use it within one synchronous step. */
 export class StringScanner {
@@ -17,6 +17,8 @@ export class StringScanner {
   escapes = 0;
   /** Whether the last scan passed a control character, or an escape that JSON does not have. */
   isDamaged = false;
+  /** Whether the last scan passed ASCII only. It may have looked at up to 63 bytes after the string. */
+  isAscii = true;
   #offset = 0;
   #end = 0;
 
@@ -35,6 +37,7 @@ export class StringScanner {
     const stopped = scan(at + this.#offset, this.#end + this.#offset) - this.#offset;
     this.escapes = results[resultBytes.escapes / 4]!;
     this.isDamaged = results[resultBytes.isDamaged / 4] === 1;
+    this.isAscii = results[resultBytes.isAscii / 4] === 1;
     return stopped;
   }
 }
