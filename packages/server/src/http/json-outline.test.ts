@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
+import { propertyRuns } from "../../../../test/support/property-runs.ts";
 import { readMembers } from "../json-members.ts";
 import { MemoryBudget } from "../memory-budget.ts";
 import { parseJson, parseOutline } from "./parse-json.ts";
@@ -58,7 +59,7 @@ describe("a large JSON body", () => {
         const bytes = encode(value, encoding);
         assert.deepEqual(await parseJson(bytes, limits()), JSON.parse(bytes.toString()));
       }),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(300) },
     );
   });
 
@@ -69,7 +70,7 @@ describe("a large JSON body", () => {
         await parseOutline(bytes, limits());
         assert.deepEqual(readMembers(bytes), readMembers(Buffer.from(bytes)));
       }),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(300) },
     );
   });
 

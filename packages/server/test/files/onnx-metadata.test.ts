@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
+import { propertyRuns } from "../../../../test/support/property-runs.ts";
 import { onnxProblem, readOnnxMetadata } from "../../src/model-files/onnx-metadata.ts";
 import { detectKind } from "../../src/model-files/detect-kind.ts";
 import { encodeOnnx, floats, node } from "../sherpa-onnx/onnx-file.ts";
@@ -64,7 +65,7 @@ describe("the metadata of ONNX files", () => {
         await writeFile(path, bytes);
         assert.ok((await onnxProblem(path)) !== undefined || bytes.length > 4);
       }),
-      { numRuns: 200 },
+      { numRuns: propertyRuns(200) },
     );
   });
 

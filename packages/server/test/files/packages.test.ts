@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
+import { propertyRuns } from "../../../../test/support/property-runs.ts";
 import { beforeEachTest } from "../../../../test/support/hooks.ts";
 import { needs } from "../../../../test/support/needs.ts";
 import { trialModelBytes } from "../../src/engines/llama-cpp/trial/trial-model.ts";
@@ -470,7 +471,7 @@ describe("adding a model of this machine", () => {
         await add("random.zip").catch((error: { code?: string }) => assert.equal(error.code, "upstream_failed"));
         assert.deepEqual((await readdir(folder)).sort(), ["data", "random.zip"]);
       }),
-      { numRuns: 100 },
+      { numRuns: propertyRuns(100) },
     );
   });
 });

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
+import { propertyRuns } from "../../../../test/support/property-runs.ts";
 import { findText } from "../../src/languages/logql/pipeline/find-text.ts";
 import { compilePipeline, type PipelineOutput } from "../../src/languages/logql/pipeline/pipeline.ts";
 import { runSteps } from "../../src/languages/logql/pipeline/run-steps.ts";
@@ -66,7 +67,7 @@ test("a search by slices finds the first place", () => {
       const budget = { spend: () => false, yield: () => Promise.resolve() };
       assert.equal(runSteps(findText(line, wanted, from, budget)), line.indexOf(wanted, from));
     }),
-    { numRuns: 300 },
+    { numRuns: propertyRuns(300) },
   );
 });
 

@@ -2,11 +2,12 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
+import { propertyRuns } from "../../../../test/support/property-runs.ts";
 import type { BlockRow } from "./block-reader.ts";
 import * as random from "./random-messages.ts";
 import { checkGroups, pick, rowsOf } from "./sent-and-stored.ts";
 
-const runs = { numRuns: 100 };
+const runs = { numRuns: propertyRuns(100) };
 
 const exemplar = fc
   .record({

@@ -2,13 +2,14 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
+import { propertyRuns } from "../../../../test/support/property-runs.ts";
 import { largeAttributeBytes } from "../../src/store/schema.ts";
 import type { BlockRow } from "./block-reader.ts";
 import { checkGroups, pick, rowsOf } from "./sent-and-stored.ts";
 import { encode } from "./oracle.ts";
 import * as random from "./random-messages.ts";
 
-const runs = { numRuns: 150 };
+const runs = { numRuns: propertyRuns(150) };
 
 function isLarge({ value }: random.Attribute): boolean {
   return value !== undefined && encode("AnyValue", value).length > largeAttributeBytes;

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
+import { propertyRuns } from "../../../../test/support/property-runs.ts";
 import { neverYield } from "../../src/languages/regex/yield-budget.ts";
 import { relateSpans, type StructuralOperator } from "../../src/languages/traceql/spans/relate-spans.ts";
 import {
@@ -101,7 +102,7 @@ describe("structural operators", () => {
           const found = await relate(operator as StructuralOperator, left, right, tree);
           assert.deepEqual(found, related(operator, tree, left, right));
         }),
-        { numRuns: 200 },
+        { numRuns: propertyRuns(200) },
       );
     });
   }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
+import { propertyRuns } from "../../../../../test/support/property-runs.ts";
 import { ChatCompletionChunk } from "../../api/chat-answer.ts";
 import { satisfies } from "../../api/validate.ts";
 import { AppError } from "../../errors.ts";
@@ -153,7 +154,7 @@ describe("ChunkNormalizer", () => {
           assert.ok(error instanceof AppError, String(error));
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: propertyRuns(2_000) },
     );
     assert.ok(good > 100, `only ${good} streams were good`);
   });

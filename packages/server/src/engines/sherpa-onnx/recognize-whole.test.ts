@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
+import { propertyRuns } from "../../../../../test/support/property-runs.ts";
 import { recognitionRate } from "./library-settings.ts";
 import type { RecognizedPart, Recognition } from "./protocol.ts";
 import { heardPart, recognizeWhole } from "./recognize-whole.ts";
@@ -98,7 +99,7 @@ describe("a stretch of which a model recognizes only the beginning", () => {
           assert.equal(at, samples.length);
         },
       ),
-      { numRuns: 200 },
+      { numRuns: propertyRuns(200) },
     );
   });
 

@@ -7,6 +7,7 @@ import type {
   LanguageModelV4Usage,
 } from "@ai-sdk/provider";
 import * as fc from "fast-check";
+import { propertyRuns } from "../../../../../test/support/property-runs.ts";
 import type { ChatCompletionChunk } from "../../api/chat-answer.ts";
 import { toChoice, toFinishReason } from "./response.ts";
 import { createAnthropic } from "./anthropic.ts";
@@ -114,7 +115,7 @@ describe("a stream's chunks", () => {
         assert.equal(chunks.filter((chunk) => chunk.choices[0]?.finish_reason === "stop").length, 1);
         assert.equal(chunks.at(-1)?.usage?.total_tokens, 5);
       }),
-      { numRuns: 200 },
+      { numRuns: propertyRuns(200) },
     );
   });
 

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { calcPrice, waitForUpdate, type Usage } from "@pydantic/genai-prices";
 import { assert as check, constantFrom, integer, property, record } from "fast-check";
+import { propertyRuns } from "../../../../../test/support/property-runs.ts";
 import { costOf, priceAt } from "../model-price.ts";
 import { noTokens } from "../token-usage.ts";
 import { loadPublishedPrices } from "./load-prices.ts";
@@ -83,7 +84,7 @@ describe("published prices", () => {
           `${vendor} ${model}: ${total} not ${expected.total_price}`,
         );
       }),
-      { numRuns: 2_000 },
+      { numRuns: propertyRuns(2_000) },
     );
   });
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
+import { propertyRuns } from "../../../../../test/support/property-runs.ts";
 import { EventLog, logBytes } from "./event-log.ts";
 import { followEvents } from "./follow-events.ts";
 import type { ResponseEventText } from "../../tenancy/event-rows.ts";
@@ -50,7 +51,7 @@ test("followers get every event once and in order, wherever they begin and whene
       const expected = Array.from({ length: Math.max(0, log.next - from) }, (_, index) => String(from + index));
       assert.deepEqual(received, expected);
     }),
-    { numRuns: 100 },
+    { numRuns: propertyRuns(100) },
   );
 });
 
