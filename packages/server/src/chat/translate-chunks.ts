@@ -23,8 +23,9 @@ export async function* translateChunks(
   const translation = begin((event) => events.push(event));
   for await (const chunk of chunks) {
     translation.add(chunk);
-    yield* take();
+    // Not delegated: that would take a further promise for each.
+    for (const event of take()) yield event;
   }
   translation.finish();
-  yield* take();
+  for (const event of take()) yield event;
 }

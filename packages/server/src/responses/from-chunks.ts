@@ -6,7 +6,14 @@ import { translateChunks, type ChunkTranslation } from "../chat/translate-chunks
 import type { WireEvent } from "../engines/wire.ts";
 import { AppError } from "../errors.ts";
 import type { JsonObject } from "../json-object.ts";
-import { CallOutput, MessageOutput, ReasoningOutput, type Emit, type OpenOutput } from "./open-output.ts";
+import {
+  CallOutput,
+  MessageOutput,
+  ReasoningOutput,
+  type Emit,
+  type EmitText,
+  type OpenOutput,
+} from "./open-output.ts";
 import { beginResponse, endResponse, itemStatus } from "./response-object.ts";
 import { toolReader, type ClientTool } from "./tools.ts";
 
@@ -58,6 +65,12 @@ class ResponseStream implements ChunkTranslation {
     this.#send({ name: type, data: JSON.stringify(event) });
   };
 
+  readonly #emitText: EmitText = (type, members, text) => {
+    const delta = JSON.stringify(text);
+    const data = `{"type":"${type}","sequence_number":${this.#sequence++},${members},"delta":${delta}}`;
+    this.#send({ name: type, data });
+  };
+
   #begin(chunk: ChatCompletionChunk): void {
     this.#id = chunk.id;
     this.#response = beginResponse(chunk, this.#request);
@@ -103,7 +116,7 @@ class ResponseStream implements ChunkTranslation {
   }
 
   #place() {
-    return { emit: this.#emit, responseId: this.#id, index: this.#outputs.length };
+    return { emit: this.#emit, emitText: this.#emitText, responseId: this.#id, index: this.#outputs.length };
   }
 }
 

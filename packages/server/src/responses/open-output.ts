@@ -10,8 +10,12 @@ export type Emit = (type: string, members: JsonObject) => void;
 
 type Status = "completed" | "incomplete";
 
+/** Sends an event whose text is its only new part: `members` is what precedes the text, as JSON without braces. */
+export type EmitText = (type: string, members: string, text: string) => void;
+
 export interface OutputPlace {
   readonly emit: Emit;
+  readonly emitText: EmitText;
   readonly responseId: string;
   /** The item's index in the output. */
   readonly index: number;
@@ -56,6 +60,17 @@ export abstract class OpenOutput {
     this.#place.emit(`response.${type}`, { item_id: this.id, output_index: this.#place.index, ...members });
   }
 
+  /** A piece of text, of which there may be thousands; `members` do not change. */
+  protected emitDelta(type: string, members: string, text: string): void {
+    this.#place.emitText(`response.${type}`, members, text);
+  }
+
+  /** What precedes the text of each piece. */
+  protected deltaMembers(members: JsonObject): string {
+    const all = { item_id: this.id, output_index: this.#place.index, ...members };
+    return JSON.stringify(all).slice(1, -1);
+  }
+
   /** @throws AppError upstream_failed */
   protected charge(text: string): void {
     this.#length += text.length;
@@ -68,7 +83,7 @@ type PartKind = "output_text" | "refusal";
 const partOf = { output_text: textPart, refusal: refusalPart } as const;
 
 export class MessageOutput extends OpenOutput {
-  readonly #parts: { readonly kind: PartKind; text: string }[] = [];
+  readonly #parts: { readonly kind: PartKind; readonly members: string; text: string }[] = [];
 
   constructor(place: OutputPlace) {
     super(place, "message");
@@ -99,14 +114,16 @@ export class MessageOutput extends OpenOutput {
   #add(kind: PartKind, text: string): void {
     this.charge(text);
     if (this.#parts.at(-1)?.kind !== kind) this.#beginPart(kind);
-    this.#parts.at(-1)!.text += text;
-    const logprobs = kind === "output_text" ? { logprobs: [] } : {};
-    this.emit(`${kind}.delta`, { content_index: this.#parts.length - 1, delta: text, ...logprobs });
+    const part = this.#parts.at(-1)!;
+    part.text += text;
+    this.emitDelta(`${kind}.delta`, part.members, text);
   }
 
   #beginPart(kind: PartKind): void {
     this.#endPart();
-    this.#parts.push({ kind, text: "" });
+    const logprobs = kind === "output_text" ? { logprobs: [] } : {};
+    const members = this.deltaMembers({ content_index: this.#parts.length, ...logprobs });
+    this.#parts.push({ kind, members, text: "" });
     this.emit("content_part.added", { content_index: this.#parts.length - 1, part: partOf[kind]("") });
   }
 
@@ -122,6 +139,7 @@ export class MessageOutput extends OpenOutput {
 
 export class ReasoningOutput extends OpenOutput {
   #text = "";
+  #members: string | undefined;
   readonly #details: JsonObject[] = [];
 
   constructor(place: OutputPlace) {
@@ -134,7 +152,7 @@ export class ReasoningOutput extends OpenOutput {
     if (text === "") return;
     if (this.#text === "") this.#emitPart("reasoning_summary_part.added", "");
     this.#text += text;
-    this.emit("reasoning_summary_text.delta", { summary_index: 0, delta: text });
+    this.emitDelta("reasoning_summary_text.delta", (this.#members ??= this.deltaMembers({ summary_index: 0 })), text);
   }
 
   protected begun(): JsonObject {
@@ -157,6 +175,7 @@ export class ReasoningOutput extends OpenOutput {
 export class CallOutput extends OpenOutput {
   readonly #call: CalledTool;
   #arguments = "";
+  #members: string | undefined;
 
   constructor(place: OutputPlace, call: CalledTool) {
     super(place, callType(call.tool));
@@ -168,7 +187,8 @@ export class CallOutput extends OpenOutput {
     this.charge(text);
     this.#arguments += text;
     // The input of a custom tool is read from its JSON once this is complete.
-    if (!this.#call.tool.isCustom) this.emit("function_call_arguments.delta", { delta: text });
+    if (this.#call.tool.isCustom) return;
+    this.emitDelta("function_call_arguments.delta", (this.#members ??= this.deltaMembers({})), text);
   }
 
   protected begun(): JsonObject {
