@@ -4,6 +4,7 @@ import type { ChatRequest } from "../api/chat-request.ts";
 import type { AbortSource } from "../cancellation.ts";
 import type { Attempt, ChatCall } from "../engines/engine.ts";
 import type { RouteInput } from "../http/route.ts";
+import type { RoutedCall } from "../routing/try-route.ts";
 
 /** Learns what becomes of a call. */
 export interface CallObserver {
@@ -19,12 +20,14 @@ export class PreparedCall implements ChatCall {
   readonly fairnessKey: string;
   readonly cancellation: AbortSource;
   readonly restoreTexts: ChatCall["restoreTexts"];
+  readonly awaitRoom: RoutedCall["awaitRoom"];
   readonly #input: Pick<RouteInput<ChatRequest>, "signal">;
   readonly #observer: CallObserver;
 
   constructor(
     { request, changes }: Pick<ChatCall, "request" | "changes">,
-    input: Pick<RouteInput<ChatRequest>, "bytes" | "texts" | "requestId" | "scope" | "cancellation" | "signal">,
+    input: Pick<RouteInput<ChatRequest>, "bytes" | "texts" | "requestId" | "scope" | "cancellation" | "signal"> &
+      Pick<RoutedCall, "awaitRoom">,
     observer: CallObserver,
   ) {
     this.request = request;
@@ -35,6 +38,7 @@ export class PreparedCall implements ChatCall {
     this.cancellation = input.cancellation;
     const { texts } = input;
     this.restoreTexts = texts === undefined ? undefined : () => texts.restore();
+    this.awaitRoom = input.awaitRoom;
     this.#input = input;
     this.#observer = observer;
   }

@@ -13,6 +13,7 @@ import { encodeJson } from "../http/incremental-json.ts";
 import type { RouteInput } from "../http/route.ts";
 import type { JsonObject } from "../json-object.ts";
 import type { RoutedChat } from "../routing/route-chat.ts";
+import type { RoutedCall } from "../routing/try-route.ts";
 import { reportEnd } from "../streams/report-end.ts";
 import { admitChat, guardPrompt, restoreReadTexts, type ChatParts } from "./admit-chat.ts";
 import { CallRecord } from "./call-record.ts";
@@ -38,6 +39,8 @@ export interface SentCall<Request> {
   readonly engine?: string | undefined;
   /** The ID that the client gets, if it has one before the call. */
   readonly answerId?: string | undefined;
+  /** Absent: a call to a full model fails. */
+  readonly awaitRoom?: RoutedCall["awaitRoom"];
 }
 
 type WireInput<Request> = ReceivedCall<Request> & SentCall<Request>;

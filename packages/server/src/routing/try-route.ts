@@ -28,6 +28,11 @@ export interface RoutedCall {
   /** As in `ChatCall`. */
   readonly cancellation?: AbortSource | undefined;
   onAttempt?(attempt: Attempt): void;
+  /**
+   * Waits until a model that is full may have room; then the call is tried again. Absent: the call fails at once.
+   * @throws AppError if the call waited long enough
+   */
+  awaitRoom?: ((error: AppError) => Promise<void>) | undefined;
 }
 
 /** Begins the call at a target: the answer itself, or a stream with its first piece. */
@@ -79,7 +84,8 @@ export async function tryRoute<T>(
       failure = preferError(failure, error);
       tried = new Set(tried).add(target);
       const tooLate = (error.retryAfterMs ?? 0) > route.retries.max_backoff_ms;
-      if (remedy === "other_target" || tooLate || error.lasting) spent = new Set(spent).add(target);
+      const waits = error.full && call.awaitRoom !== undefined;
+      if (remedy === "other_target" || tooLate || error.lasting || waits) spent = new Set(spent).add(target);
     }
   }
   throw failure ?? unavailable(route, timing.nowMs(), capability);
@@ -101,6 +107,8 @@ async function visitTarget<T>(
   const startMs = timing.nowMs();
   const visit = new TargetCall(target, { nowMs: startMs, capability });
   const report = (error: AppError | undefined): void => {
+    // A call that waits for room asks once a second.
+    if (error?.full === true && call.awaitRoom !== undefined) return;
     const durationMs = timing.nowMs() - startMs;
     const { engine, model } = target;
     const outcome = error?.code ?? "ok";
@@ -145,5 +153,6 @@ function unavailable(route: ModelRoute, nowMs: number, capability: Capability): 
     : `is temporarily out of service after repeated failures. ${last === undefined ? "" : `The last one: ${last}`}`.trim();
   return new AppError("overloaded", `The model ${JSON.stringify(route.id)} ${reason} Retry later.`, {
     retryAfterMs: Math.min(...waits, 60_000),
+    full,
   });
 }

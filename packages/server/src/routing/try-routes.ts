@@ -81,12 +81,25 @@ async function openStream<T>(stream: AsyncIterable<T>): Promise<OpenStream<T>> {
   return { items, first: first.value };
 }
 
-/** The requested model, then its fallbacks in order. */
-async function tryRoutes<T>(
-  asked: ModelRoute,
-  call: RoutedCall,
-  { options, open }: { options: RoutingOptions; open: OpenTarget<T> },
-): Promise<OpenedTarget<T>> {
+interface Tried<T> {
+  readonly options: RoutingOptions;
+  readonly open: OpenTarget<T>;
+}
+
+/** The requested model, then its fallbacks in order; again if they are full and the call waits for room. */
+async function tryRoutes<T>(asked: ModelRoute, call: RoutedCall, tried: Tried<T>): Promise<OpenedTarget<T>> {
+  for (;;) {
+    try {
+      return await tryOnce(asked, call, tried);
+    } catch (thrown) {
+      const failure = toAppError(thrown);
+      if (!failure.full || call.awaitRoom === undefined) throw failure;
+      await call.awaitRoom(failure);
+    }
+  }
+}
+
+async function tryOnce<T>(asked: ModelRoute, call: RoutedCall, { options, open }: Tried<T>): Promise<OpenedTarget<T>> {
   const cancellation = call.cancellation ?? call.signal;
   if (cancellation.aborted) throw abortReason(cancellation);
   const { capability, timing } = options;

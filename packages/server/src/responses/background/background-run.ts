@@ -11,6 +11,7 @@ import {
 import type { Scope } from "../../tenant.ts";
 import { failureOf } from "../failure.ts";
 import { EventLog } from "./event-log.ts";
+import type { Turn } from "./waiting-lines.ts";
 
 export interface RunOptions {
   readonly scope: Scope;
@@ -23,6 +24,7 @@ export interface RunOptions {
   readonly isStreamed: boolean;
   /** Writes what changed; called while the response waits for it. */
   readonly flush: () => Promise<void>;
+  readonly turnOf: (cancellation: Cancellation) => Turn;
 }
 
 /** Created by the response itself when it began. */
@@ -35,6 +37,8 @@ export class BackgroundRun {
   readonly id: string;
   readonly cancellation = new Cancellation();
   readonly log: EventLog | undefined;
+  /** At its model, while that has as many calls as it takes. */
+  readonly turn: Turn;
   /** The engine that generates it, if the call was passed through. */
   engine: string | undefined;
   readonly #flush: () => Promise<void>;
@@ -47,13 +51,14 @@ export class BackgroundRun {
   #writtenStatus: BackgroundProgress["status"] | undefined;
   readonly #begun: NewBackground;
 
-  constructor({ scope, response, input, previousId, isStreamed, flush }: RunOptions) {
+  constructor({ scope, response, input, previousId, isStreamed, flush, turnOf }: RunOptions) {
     this.organizationId = scope.organizationId;
     this.projectName = scope.projectName;
     this.id = response.id;
     this.#response = response;
     this.#begun = { response, input, previousId, isStreamed };
     this.#flush = flush;
+    this.turn = turnOf(this.cancellation);
     if (!isStreamed) return;
     this.log = new EventLog();
     for (const type of ownEvents) this.#append(type, { response });
@@ -109,6 +114,7 @@ export class BackgroundRun {
   /** Reads the events of the call until the response has ended. Never rejects. */
   async consume(events: AsyncIterable<WireEvent>): Promise<void> {
     try {
+      await this.turn.begin();
       for await (const event of events) {
         if (!this.isEnded) this.#take(event);
         if (this.isEnded) return;
@@ -117,6 +123,8 @@ export class BackgroundRun {
       throw new AppError("upstream_failed", "The engine ended its stream before the answer was complete.");
     } catch (thrown) {
       this.fail(toAppError(thrown));
+    } finally {
+      this.turn.end();
     }
   }
 

@@ -9,6 +9,7 @@ import type { BackgroundProgress, BackgroundStore } from "../../tenancy/backgrou
 import type { ResponseOwner } from "../../tenancy/response-writer.ts";
 import { BackgroundRun, type RunOptions } from "./background-run.ts";
 import { logBytes } from "./event-log.ts";
+import { WaitingLines } from "./waiting-lines.ts";
 
 /** How often events are written, and other processes' orders are read. */
 const intervalMs = 1_000;
@@ -39,7 +40,7 @@ interface OpenRun {
   isAdmitted: boolean;
 }
 
-export interface NewRun extends Omit<RunOptions, "flush"> {
+export interface NewRun extends Omit<RunOptions, "flush" | "turnOf"> {
   readonly requestId: string;
   readonly requestBytes: number;
 }
@@ -49,6 +50,7 @@ export class BackgroundRuns {
   readonly #logger: Logger;
   readonly #memory = new MemoryBudget(mostMemory);
   readonly #open = new Map<string, OpenRun>();
+  readonly #lines = new WaitingLines();
   readonly #interval: NodeJS.Timeout;
   #intervals = 0;
   #isTicking = false;
@@ -76,7 +78,9 @@ export class BackgroundRuns {
     const charge = this.#memory.open(options.scope.organizationId);
     // The request is there as it came and as it was parsed.
     charge.add(runBytes + requestBytes * 2 + (options.isStreamed ? logBytes : 0));
-    const run = new BackgroundRun({ ...options, flush: () => this.flush() });
+    const line = { model: String(options.response["model"]), organizationId: options.scope.organizationId };
+    const turnOf: RunOptions["turnOf"] = ({ signal }) => this.#lines.turn(line, signal);
+    const run = new BackgroundRun({ ...options, flush: () => this.flush(), turnOf });
     this.#open.set(keyOf(run), { run, charge, requestId, requestBytes, fields: {}, isAdmitted: false });
     return run;
   }

@@ -76,6 +76,7 @@ export class Background {
         changes: { ...withoutForeignReasoning(continued), background: undefined, stream: true },
         engine: continued.engine,
         answerId: run.id,
+        awaitRoom: (error: AppError) => run.turn.awaitRoom(error),
       };
       const answer = await serve(call, sent, ({ engine, isNative }) => (run.engine = isNative ? engine : undefined));
       const events = answer.kind === "events" ? answer.events : noEvents();
