@@ -27,7 +27,7 @@ import { openSharedLimits } from "./limits/shared/open-shared-limits.ts";
 import { MonthlyUsage } from "./limits/monthly-usage.ts";
 import { createEngineFactory } from "./routing/engine-factory.ts";
 import type { RoutedChat } from "./routing/route-chat.ts";
-import { knownEngines } from "./routing/known-engines.ts";
+import { knownEngines } from "./routing/implicit-engines.ts";
 import { serveModels } from "./routing/model-folder.ts";
 import { openPricing } from "./pricing/pricing.ts";
 import { createMetricPresets } from "./query/metrics/presets/metric-presets.ts";

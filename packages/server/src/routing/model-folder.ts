@@ -3,17 +3,15 @@
  * and one that disappears is not, without a restart. docs/adr/0008-routing-and-reload.md
  */
 import type { Config } from "../config/config.ts";
-import { implicitEngines } from "../config/discovery.ts";
-import { trialEngineSettings } from "../engines/llama-cpp/engine.ts";
 import { trialModelId } from "../engines/llama-cpp/trial/trial-model.ts";
 import type { Logger } from "../logger.ts";
 import { prepareStoredModels } from "../model-files/prepare-stored-models.ts";
-import { planModels, plannedEngines, type PlannedModel } from "../model-files/plan-models.ts";
+import { planModels, type PlannedModel } from "../model-files/plan-models.ts";
 import { listStoredModels, type StoredModel } from "../model-files/stored-models.ts";
 import { watchModels, type ModelsWatch } from "../model-files/watch-models.ts";
 import type { CircuitExchange } from "./circuit-exchange.ts";
-import { enginePackage } from "./engine-packages.ts";
 import type { CreateEngine } from "./engine-pool.ts";
+import { enginesWithoutConfiguration } from "./implicit-engines.ts";
 import { createRegistry, type Registry } from "./registry.ts";
 import type { ModelsConfig } from "./route-table.ts";
 
@@ -58,11 +56,9 @@ export async function serveModels(options: ServedModelsOptions): Promise<ServedM
     const stored = await listStoredModels(dataDirectory);
     watch?.follow(stored.folders);
     const models = await prepareStoredModels(dataDirectory, stored.models);
-    const files = plannedEngines(planOf(next, dataDirectory, models));
-    shown = JSON.stringify(Object.entries(files));
-    const hasTrial = next.discovery.enabled && enginePackage("llama_cpp")?.isInstalled === true;
-    const trial = hasTrial ? { trial: { settings: trialEngineSettings, optional: false } } : {};
-    return { ...next, implicitEngines: { ...implicitEngines(next.discovery), ...trial, ...files } };
+    const engines = enginesWithoutConfiguration(next, planOf(next, dataDirectory, models));
+    shown = JSON.stringify(engines);
+    return { ...next, implicitEngines: engines };
   }
 
   function inTurn(work: () => Promise<void>): Promise<void> {
