@@ -42,13 +42,16 @@ async function takenPort(): Promise<number> {
   return (taken.address() as AddressInfo).port;
 }
 
-/** Answers as a server with these models would. */
+/** Answers as a server with these models would, each of an engine with its name. */
 function running(models: Record<string, string[]>, checks: Record<string, string> = {}, status = "ok"): Answer {
   return (response, request) => {
     const { searchParams } = new URL(request.url, server.url);
     const ids = models[searchParams.get("capability") ?? ""] ?? [];
     const health = { status, checks: { control_database: "ok", ...checks } };
-    const list = { object: "list", data: ids.map((id) => ({ id, object: "model", created: 0, owned_by: "x" })) };
+    const list = {
+      object: "list",
+      data: ids.map((id) => ({ id, object: "model", created: 0, owned_by: "x", engine: id })),
+    };
     return json(request.url === "/readyz" ? health : list)(response, request);
   };
 }
@@ -141,6 +144,17 @@ describe("sounding doctor", () => {
     assert.match(find("chat")!.advice!, /OPENAI_API_KEY/);
     assert.match(find("transcription")!.advice!, /PocketSphinx.*`sounding models pull`/);
     assert.equal(find("speech")!.message, "flite, espeak-ng");
+
+    for (const [transcription, state] of [
+      [["pocketsphinx"], "warning"],
+      [["sphinx"], "warning"],
+      [["pocketsphinx", "whisper-tiny.en"], "ok"],
+    ] as const) {
+      server.answer(running({ transcription: [...transcription] }));
+      const { find: found } = await doctor("engines: { sphinx: { type: pocketsphinx } }", env);
+      assert.equal(found("transcription")!.status, state);
+      if (state === "warning") assert.match(found("transcription")!.advice!, /sounding models pull whisper-tiny\.en/);
+    }
 
     server.answer(running({}, { telemetry_store: "Telemetry is switched off." }));
     assert.equal((await doctor("", env)).status("server"), "warning");

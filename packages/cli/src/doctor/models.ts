@@ -1,5 +1,6 @@
 /** Checks whether the key works, and which tasks the running server's models support. */
-import { AsyncSounding, isSoundingError } from "@sounding/client";
+import { AsyncSounding, isSoundingError, type Model } from "@sounding/client";
+import type { Config } from "@sounding/server";
 import { failed, ok, warning, type Finding } from "./finding.ts";
 
 const howTo = {
@@ -12,8 +13,16 @@ const howTo = {
 /** The model that always exists and is useful only for testing. */
 const trialModel = "sounding-trial";
 
-/** @param key the API key; undefined if neither an option, the environment nor a profile has one */
-export async function checkModels(url: string, key: string | undefined, signal: AbortSignal): Promise<Finding[]> {
+interface CheckedServer {
+  readonly url: string;
+  /** The API key; undefined if neither an option, the environment nor a profile has one. */
+  readonly key: string | undefined;
+  /** Of this machine. */
+  readonly config: Config | undefined;
+  readonly signal: AbortSignal;
+}
+
+export async function checkModels({ url, key, config, signal }: CheckedServer): Promise<Finding[]> {
   if (key === undefined) {
     const message = `no API key for ${url}: run \`sounding login\`, set SOUNDING_API_KEY, or use --key-file FILE`;
     return [warning("key", message, "To create a key, see `sounding key create --help`.")];
@@ -22,7 +31,8 @@ export async function checkModels(url: string, key: string | undefined, signal: 
   try {
     const findings: Finding[] = [];
     for (const capability of ["chat", "speech", "transcription"] as const) {
-      findings.push(await checkCapability(client, capability, signal));
+      const { data } = await client.models.list({ capability, signal });
+      findings.push(checkCapability(capability, data, config));
     }
     return [ok("key", "the server accepts the key"), ...findings];
   } catch (error) {
@@ -37,16 +47,24 @@ export async function checkModels(url: string, key: string | undefined, signal: 
   }
 }
 
-async function checkCapability(
-  client: AsyncSounding,
+function checkCapability(
   capability: keyof typeof howTo,
-  signal: AbortSignal,
-): Promise<Finding> {
-  const { data } = await client.models.list({ capability, signal });
-  const ids = data.map(({ id }) => id).filter((id) => id !== trialModel);
-  if (ids.length > 0) return ok(capability, shortList(ids));
-  const message = data.length === 0 ? "no model" : `only ${trialModel}, which is for testing the pipeline`;
-  return warning(capability, message, howTo[capability]);
+  models: readonly Model[],
+  config: Config | undefined,
+): Finding {
+  const others = models.filter(({ id }) => id !== trialModel);
+  if (others.length === 0) {
+    const message = models.length === 0 ? "no model" : `only ${trialModel}, which is for testing the pipeline`;
+    return warning(capability, message, howTo[capability]);
+  }
+  const isPocketSphinx = ({ engine }: Model): boolean => (config?.engines[engine]?.type ?? engine) === "pocketsphinx";
+  if (capability === "transcription" && others.every(isPocketSphinx))
+    return warning(
+      capability,
+      "only PocketSphinx, which makes about six times as many errors as Whisper and needs more than twice its CPU",
+      "Add Whisper with `sounding models pull whisper-tiny.en` (English) or `whisper-base` (all languages); sherpa_onnx must be installed.",
+    );
+  return ok(capability, shortList(others.map(({ id }) => id)));
 }
 
 function shortList(ids: readonly string[]): string {

@@ -1,8 +1,9 @@
 /** Copies a model of this machine into the folder `models` of the data directory: a file, a folder, an archive or a wheel. */
 import { rename, readdir, rm, stat } from "node:fs/promises";
-import { basename, dirname, join, resolve, sep } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { AppError } from "../errors.ts";
 import { buildModel } from "./build-model.ts";
+import { convertStored, isStored } from "./convert-stored.ts";
 import { copyFiles, listKeptFiles, type SourceFile } from "./copy-files.ts";
 import { sha256Of } from "./file-checksum.ts";
 import { readArchiveName, requireUnpacker, type ArchiveFormat } from "./extract-archive.ts";
@@ -14,7 +15,7 @@ import { piperConfigName, publishedBytes } from "./piper-voice.ts";
 import { prepareNamed } from "./prepare-stored-models.ts";
 import { requireReplaceable } from "./pull-folder.ts";
 import { withPullLock } from "./pull-lock.ts";
-import { modelsDirectoryOf, pathOf, type PulledFile, type PullResult } from "./pull-options.ts";
+import { pathOf, type PulledFile, type PullResult } from "./pull-options.ts";
 import { installPackage, type InstallOptions } from "./pull-package.ts";
 import { replaceFolder, stagingOf, unpackArchive } from "./unpack-archive.ts";
 
@@ -35,11 +36,7 @@ async function addSource(options: AddOptions): Promise<PullResult> {
   const found = await stat(path).catch((error: unknown) => {
     throw new AppError("not_found", `${path} does not exist or cannot be read.`, { cause: error });
   });
-  if (`${path}${sep}`.startsWith(modelsDirectoryOf(dataDirectory) + sep))
-    throw new AppError(
-      "invalid_request",
-      `${path} is in the models' directory already; a running server serves it from there.`,
-    );
+  if (isStored(path, dataDirectory)) return convertStored(path, options);
   const archive = readArchiveName(basename(path));
   requireName(archive?.name ?? basename(path), path);
   if (found.isDirectory()) return addFolder(options);

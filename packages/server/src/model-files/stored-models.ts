@@ -45,7 +45,8 @@ export const incompleteMark = ".sounding-incomplete";
 
 /** A repository's name has two segments, and its folders rarely have more than two. */
 const deepestFolder = 6;
-const network = /\.(?:onnx|ort)$/i;
+/** Hidden ones are still being written. */
+const network = /^(?!\.).*\.(?:onnx|ort)$/i;
 const splitPart = /-(\d{5})-of-(\d{5})\.gguf$/i;
 /** Weights in formats that no engine reads. */
 const unsupported = /\.(?:safetensors|bin|pt|pth|ckpt|ggml|tflite)$/i;
@@ -113,7 +114,7 @@ async function readFolder(folder: string, reading: Reading): Promise<void> {
       const name = (archive ?? single)!;
       models.push(unusable({ ...file, path: join(folder, name) }, await pullProblem(folder, name)));
     } else if (!file.name.startsWith(".") && unsupported.test(file.name)) {
-      models.push(unusable(file, otherFormat(names)));
+      models.push(unusable(file, otherFormat(names, folder)));
     } else if (network.test(file.name)) {
       models.push(unusable(file, singleNetwork(file.name)));
     }
@@ -151,9 +152,9 @@ async function entriesOf(folder: string): Promise<Entry[] | undefined> {
   return entries;
 }
 
-function otherFormat(names: readonly string[]): string {
+function otherFormat(names: readonly string[], folder: string): string {
   if (ctranslate2Vocabulary(names) !== undefined)
-    return "its format (CTranslate2) is not supported as it is; move the folder out of the models' directory, and `sounding models add` converts it if it is Whisper";
+    return `its format (CTranslate2) is not served as it is; if it is Whisper, convert it with: sounding models add ${JSON.stringify(folder)}`;
   return "its format is not supported; use a GGUF file or a folder with a sherpa-onnx model";
 }
 

@@ -128,11 +128,26 @@ describe("Whisper for CTranslate2", () => {
     }
   });
 
-  test("says why it is not served in the models' directory", async () => {
+  test("that was copied into the models' directory is listed with the command that converts it there", async () => {
     const dataDirectory = join(place, "copied");
-    await writeCTranslate2Whisper(join(dataDirectory, "models", "copied"));
-    const { models } = await listStoredModels(dataDirectory);
-    assert.match(models[0]!.problem!, /CTranslate2.*sounding models add/);
+    const stored = () => listStoredModels(dataDirectory).then(({ models }) => models);
+    for (const name of ["copied", "copied/by hand"]) {
+      const folder = join(dataDirectory, "models", name);
+      await writeCTranslate2Whisper(folder);
+      // Left by a conversion that was killed.
+      await writeFile(join(folder, ".sounding-new.encoder.int8.onnx"), "half");
+      const { problem } = (await stored()).find((model) => model.name === `${name}/model.bin`)!;
+      assert.match(problem!, /CTranslate2/);
+      const path = JSON.parse(problem!.split("sounding models add ")[1]!) as string;
+      assert.equal(path, folder);
+    }
+    const added = await addModel({ dataDirectory, path: join(dataDirectory, "models/copied/by hand"), signal });
+    assert.deepEqual(added.folder?.name, "copied/by hand");
+    await addModel({ dataDirectory, path: join(dataDirectory, "models/copied/model.bin"), signal });
+    const [copied] = await stored();
+    assert.deepEqual([copied!.name, copied!.kind, copied!.problem], ["copied", "whisper", undefined]);
+    const again = addModel({ dataDirectory, path: join(dataDirectory, "models/copied"), signal });
+    await assert.rejects(again, /is in the models' directory already/);
   });
 
   test("leaves the folder as it was when it is cancelled", async () => {

@@ -62,9 +62,9 @@ export async function convertWhisper(folder: string, options: ConversionOptions)
   return true;
 }
 
-/** That of an earlier conversion is replaced. */
+/** Those of an earlier conversion, also of one that was interrupted, are replaced. */
 function isOtherNetwork(name: string): boolean {
-  return name.endsWith(".onnx") && name !== files.encoder && name !== files.decoder;
+  return name.endsWith(".onnx") && !name.startsWith(unfinished) && name !== files.encoder && name !== files.decoder;
 }
 
 function namedBy(written: (name: string) => string): Pick<ToConverter, keyof typeof files> {
