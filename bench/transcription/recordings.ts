@@ -48,3 +48,22 @@ export function asAudio(samples: Float32Array<ArrayBuffer>, seconds = samples.le
     },
   };
 }
+
+/** Between two recordings of a long one, in seconds: a pause that does not end a segment. */
+const pauseSeconds = 0.3;
+
+/** The recordings in turn, up to this length; each time they begin with another one. */
+export function longRecording(recordings: readonly Recording[], minutes: number): Recording {
+  const parts: Float32Array[] = [];
+  const texts: string[] = [];
+  let seconds = 0;
+  for (let round = 0; seconds < minutes * 60; round++) {
+    for (let index = 0; index < recordings.length && seconds < minutes * 60; index++) {
+      const { samples, text } = recordings[(index + round) % recordings.length]!;
+      parts.push(samples, new Float32Array(pauseSeconds * rate));
+      texts.push(text);
+      seconds += samples.length / rate + pauseSeconds;
+    }
+  }
+  return { name: "long", path: "", text: texts.join(" "), samples: joinSamples(parts) };
+}

@@ -2,14 +2,13 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { joinSamples } from "../../packages/server/src/audio/samples.ts";
 import { encodeWav } from "../../packages/server/src/audio/wav-encoder.ts";
 import { createSherpaOnnxEngine } from "../../packages/server/src/engines/sherpa-onnx/engine.ts";
 import { silentLogger } from "../../packages/server/src/logger.ts";
 import { callOf } from "../../packages/server/test/pocketsphinx/spoken.ts";
 import { childrenOf, cpuMicros } from "../processes.ts";
 import { runFasterWhisper } from "./faster-whisper.ts";
-import { asAudio, rate, type Recording } from "./recordings.ts";
+import { asAudio, longRecording, rate, type Recording } from "./recordings.ts";
 import { countErrors, toWords } from "./word-errors.ts";
 
 interface WhisperOptions {
@@ -28,9 +27,6 @@ interface Heard {
   /** Seconds of the recording that were needed for the first text. */
   readonly firstText: number | undefined;
 }
-
-/** Between two recordings of the long one, in seconds: a pause that does not end a segment. */
-const pauseSeconds = 0.3;
 
 export async function compareWhisper(recordings: readonly Recording[], options: WhisperOptions): Promise<void> {
   const long = longRecording(recordings, options.minutes);
@@ -116,20 +112,4 @@ async function measureSounding(
     return { text: texts.join(" "), cpuSeconds: cpuSeconds() - before, firstText };
   });
   await engine.close();
-}
-
-/** The recordings in turn, up to this length; each time they begin with another one. */
-function longRecording(recordings: readonly Recording[], minutes: number): Recording {
-  const parts: Float32Array[] = [];
-  const texts: string[] = [];
-  let seconds = 0;
-  for (let round = 0; seconds < minutes * 60; round++) {
-    for (let index = 0; index < recordings.length && seconds < minutes * 60; index++) {
-      const { samples, text } = recordings[(index + round) % recordings.length]!;
-      parts.push(samples, new Float32Array(pauseSeconds * rate));
-      texts.push(text);
-      seconds += samples.length / rate + pauseSeconds;
-    }
-  }
-  return { name: "long", path: "", text: texts.join(" "), samples: joinSamples(parts) };
 }

@@ -1,6 +1,7 @@
 /** The engine `pocketsphinx` as the rest of the server uses it: real decoding in real processes, if it is installed. */
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { joinSamples } from "../../src/audio/samples.ts";
@@ -18,6 +19,7 @@ import { callOf, rate, recording, silence, speak, type Spoken } from "./spoken.t
 import { beforeTests } from "../../../../test/support/hooks.ts";
 import { needs } from "../../../../test/support/needs.ts";
 import { onlyOnLinux } from "../../../../test/support/needs.ts";
+import { noRecordedSpeakers, recordedSpeakers } from "../../../../test/support/recorded-speakers.ts";
 
 function createEngine(changes: Partial<PocketSphinxEngineSettings> = {}): Engine {
   return createPocketSphinxEngine("pocketsphinx", { ...pocketSphinxSettings, ...changes }, { logger: silentLogger });
@@ -241,23 +243,17 @@ describe("pocketsphinx", { skip: needs("pocketsphinx") }, () => {
     await until(() => recognizers().length === before);
   });
 
-  const recordings = new URL("../../../../../shared/data/speech/", import.meta.url);
-  test(
-    "recorded speakers are understood",
-    { skip: existsSync(recordings) ? false : "runs only with recordings of people" },
-    async () => {
-      const file = readdirSync(recordings).find((name) => name.startsWith("lj-003"));
-      const bytes = readFileSync(new URL(file!, recordings));
-      const input = await readAudio(
-        (async function* () {
-          yield bytes;
-        })(),
-      );
-      const audio = { sampleRate: rate, open: () => input.open() };
-      const segments = await segmentsOf(model, callOf(audio));
-      assert.match(segments.map(({ text }) => text).join(" "), /immediate predecessors of the true printed book/);
-    },
-  );
+  test("recorded speakers are understood", { skip: noRecordedSpeakers }, async () => {
+    const bytes = readFileSync(join(recordedSpeakers, "lj-003.wav"));
+    const input = await readAudio(
+      (async function* () {
+        yield bytes;
+      })(),
+    );
+    const audio = { sampleRate: rate, open: () => input.open() };
+    const segments = await segmentsOf(model, callOf(audio));
+    assert.match(segments.map(({ text }) => text).join(" "), /immediate predecessors of the true printed book/);
+  });
 });
 
 describe("pocketsphinx that is not installed", () => {
