@@ -1,10 +1,13 @@
-/** Long log lines that are read again and again: they must not use up the telemetry store for everyone. */
+/**
+ * Long log lines that are read again and again: they must not use up the telemetry store for everyone; and lines of tens of
+ * thousands of pairs, each of which would become a label.
+ */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { beforeTests } from "../support/hooks.ts";
 import { childProcesses } from "../support/child-processes.ts";
-import { startAttackedServer, type AttackedServer } from "./attack.ts";
+import { assertUnharmed, attack, startAttackedServer, type AttackedServer } from "./attack.ts";
 
 let server: AttackedServer;
 beforeTests(async (stack) => {
@@ -65,5 +68,71 @@ describe("long log lines", { timeout: 600_000 }, () => {
       peakBytes = Math.max(peakBytes, storeBytes());
     }
     assert.ok(peakBytes < 900_000_000, `the store took ${peakBytes} bytes`);
+  });
+});
+
+const pairs = Array.from({ length: 40_000 }, (_, index) => index);
+const members = pairs.map((index) => `"k${index}":"v"`).join();
+const widePairs = {
+  logfmt: pairs.map((index) => `k${index}=v`).join(" "),
+  json: `{${members}}`,
+  nested: `{"o":{${members}}}`,
+  packed: `{${members},"_entry":"x"}`,
+};
+/** A few lines as they are, and the labels that they may have. */
+const maximumAnswerBytes = 5_000_000;
+
+async function read(endpoint: string, query: string): Promise<{ readonly status: number; readonly text: string }> {
+  const parameters = new URLSearchParams({ query }).toString();
+  const response = await fetch(`http://127.0.0.1:${server.port}/loki/api/v1/${endpoint}?${parameters}`, {
+    headers: {
+      authorization: `Bearer ${server.placeholders["key"]}`,
+      "x-loki-response-encoding-flags": "categorize-labels",
+    },
+  });
+  return { status: response.status, text: await response.text() };
+}
+
+describe("a line of 40,000 pairs", { timeout: 300_000 }, () => {
+  beforeTests(async () => {
+    for (const [name, line] of Object.entries(widePairs)) {
+      for (let each = 0; each < 4; each += 1) {
+        const values = [[`${BigInt(Date.now()) * 1_000_000n + BigInt(each)}`, line]];
+        const streams = [{ stream: { service_name: name }, values }];
+        assert.equal(await call("/loki/api/v1/push", server.placeholders["key"]!, { streams }), 204);
+      }
+    }
+  });
+
+  test("becomes a bounded number of labels, whichever stage reads it", async () => {
+    const report = await attack(server, async () => {
+      for (const [name, stages] of [
+        ["logfmt", "| logfmt"],
+        ["logfmt", "| logfmt | keep k1, __error__"],
+        ["logfmt", "| logfmt | label_format x=`{{ .k1 }}`"],
+        ["json", "| json"],
+        ["nested", "| json"],
+        ["packed", "| unpack"],
+      ] as const) {
+        const { status, text } = await read("query_range", `{service_name="${name}"} ${stages}`);
+        assert.equal(status, 200, text.slice(0, 500));
+        assert.match(text, /"__error__":"LabelLimitErr"/);
+        assert.ok(text.length < maximumAnswerBytes, `${text.length} bytes`);
+      }
+    });
+    assertUnharmed(report, { maximumPeakBytes: 150_000_000 });
+  });
+
+  test("still has the one label that a metric query groups by, and fields", async () => {
+    const report = await attack(server, async () => {
+      const query = 'sum by (k39999) (count_over_time({service_name="logfmt"} | logfmt [5m]))';
+      const { status, text } = await read("query", query);
+      assert.equal(status, 200, text);
+      assert.match(text, /"k39999":"v"/);
+      const fields = await read("detected_fields", '{service_name="logfmt"}');
+      assert.equal(fields.status, 200, fields.text);
+      assert.match(fields.text, /"k1"/);
+    });
+    assertUnharmed(report, { maximumPeakBytes: 150_000_000 });
   });
 });

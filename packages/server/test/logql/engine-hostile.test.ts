@@ -123,6 +123,21 @@ describe("many entries", () => {
   });
 });
 
+test("labels that parsers find in one line are limited", async () => {
+  const storage = new MemoryLogStorage();
+  const pairs = Array.from({ length: 5000 }, (_, index) => index);
+  storage.add({ format: "logfmt" }, [{ unixNano: 0n, line: pairs.map((index) => `k${index}=v`).join(" ") }]);
+  storage.add({ format: "json" }, [{ unixNano: 0n, line: `{${pairs.map((index) => `"k${index}":1`).join()}}` }]);
+  for (const format of ["logfmt", "json"]) {
+    const outcome = await outcomeOf(storage, `{format="${format}"} | ${format}`, { limit: 1 });
+    if (outcome instanceof Error) throw outcome;
+    assert.ok(outcome.value.type === "streams");
+    const { labels } = outcome.value.streams[0]!;
+    assert.equal(getLabel(labels, "__error__"), "LabelLimitErr");
+    assert.equal(labels.pairs.filter((name) => /^k\d/.test(name)).length, 2000);
+  }
+});
+
 describe("templates that write long texts", () => {
   const megabyte = '{{ repeat 1000 (repeat 1000 "x") }}';
   const storage = new MemoryLogStorage();

@@ -23,6 +23,17 @@ const maximumSetCharacters = inputLimit({
   error: { instead: "the entry has the label `__error__`" },
 });
 
+/** They are sorted and written without a pause. */
+const maximumSetLabels = inputLimit({
+  area: "LogQL",
+  bounds: "Labels that all stages of a query set on one entry",
+  value: 2000,
+  error: { instead: "the entry has the label `__error__`" },
+});
+
+/** The error of an entry whose stages set too many or too long labels. */
+export const labelLimitError = "LabelLimitErr";
+
 const streamValues = new WeakMap<Labels, ReadonlyMap<string, string>>();
 
 function valuesOf(stream: Labels): ReadonlyMap<string, string> {
@@ -56,6 +67,7 @@ export class EntryLabels {
   #droppedFromStream: Set<string> | undefined;
   /** Characters of all labels that stages have set, replaced ones included. */
   #setCharacters = 0;
+  #isFull = false;
 
   reset(stream: Labels, structuredMetadata: readonly string[]): void {
     if (stream !== this.#stream) {
@@ -68,6 +80,7 @@ export class EntryLabels {
     this.error = "";
     this.errorDetails = "";
     this.#setCharacters = 0;
+    this.#isFull = false;
     if (this.#parsed.size > 0) this.#parsed.clear();
   }
 
@@ -97,12 +110,19 @@ export class EntryLabels {
     return this.#parsed.size;
   }
 
-  /** Sets a parsed label, unless the entry's labels are too long; structured metadata of the same name is gone. */
+  /** Whether a label did not fit: the stage that set it need not look for more. */
+  get isFull(): boolean {
+    return this.#isFull;
+  }
+
+  /** Sets a parsed label, unless the entry's labels are too many or too long; structured metadata of the same name is gone. */
   setParsed(name: string, value: string): void {
     this.#setCharacters += name.length + value.length;
     if (this.#setCharacters > maximumSetCharacters) {
-      this.fail("LabelLimitErr", `the labels of the entry have more than ${maximumSetCharacters} characters`);
-      return;
+      return this.#overflow(`the labels of the entry have more than ${maximumSetCharacters} characters`);
+    }
+    if (this.#parsed.size >= maximumSetLabels && !this.#parsed.has(name)) {
+      return this.#overflow(`the stages set more than ${maximumSetLabels} labels on the entry`);
     }
     if (this.#metadataValue(name) !== undefined) this.#ownMetadata().delete(name);
     this.#parsed.set(name, value);
@@ -112,6 +132,11 @@ export class EntryLabels {
     if (this.#parsed.has(name)) this.#parsed.set(name, undefined);
     if (this.#metadataValue(name) !== undefined) this.#ownMetadata().delete(name);
     if (this.#streamValues.has(name)) (this.#droppedFromStream ??= new Set()).add(name);
+  }
+
+  #overflow(details: string): void {
+    this.#isFull = true;
+    this.fail(labelLimitError, details);
   }
 
   /** The first error of an entry is the one that it keeps. */

@@ -109,6 +109,7 @@ function* extract(
           extracted += label.length + value.length;
           if (extracted > maximumExtractedCharacters) return "the line has too many labels";
           labels.setParsed(label, value);
+          if (labels.isFull) return null;
         }
         if (hints.isDone(labels)) return null;
       }

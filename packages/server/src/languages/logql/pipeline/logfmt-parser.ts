@@ -80,7 +80,7 @@ function* extract(
   let checkAt = charactersPerCheck;
   while (!scanner.isAtEnd) {
     if (scanner.next()) {
-      if (!take(labels, scanner.key, scanner.value)) break;
+      if (!take(labels, scanner.key, scanner.value) || labels.isFull) break;
     } else if (strict) {
       break;
     }

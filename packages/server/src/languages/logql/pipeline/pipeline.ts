@@ -63,6 +63,9 @@ export function compilePipeline(stages: readonly Stage[], { neededLabels, unwrap
 /** An entry counts as this much work, and each piece of its line of this many characters as one more. */
 const workOfEntry = 1;
 const charactersPerWork = 256;
+/** Labels that stages set are sorted and written by whoever reads the result: each beyond the first few is as much work as this. */
+const workOfLabel = 16;
+const fewLabels = 64;
 
 class StagedPipeline implements Pipeline {
   readonly #stages: readonly CompiledStage[];
@@ -70,6 +73,8 @@ class StagedPipeline implements Pipeline {
   readonly #cache = new LabelCache();
   /** The labels of an entry that was dropped. */
   #spare: EntryLabels | undefined;
+  /** Of reading the labels of the entry before, which may take as long as a pause. */
+  #owedWork = 0;
 
   constructor(stages: readonly CompiledStage[], needed: ReadonlySet<string> | undefined) {
     this.#stages = stages;
@@ -81,7 +86,9 @@ class StagedPipeline implements Pipeline {
     this.#spare = undefined;
     labels.reset(input.stream, input.structuredMetadata);
     const entry: Entry = { unixNano: input.unixNano, line: input.line, value: 0, labels };
-    if (budget.spend(workOfEntry + Math.floor(input.line.length / charactersPerWork))) {
+    const work = workOfEntry + Math.floor(input.line.length / charactersPerWork) + this.#owedWork;
+    this.#owedWork = 0;
+    if (budget.spend(work)) {
       return this.#runLater(entry, budget);
     }
     const passes = runStages(this.#stages, entry, budget);
@@ -94,7 +101,10 @@ class StagedPipeline implements Pipeline {
   }
 
   #finish({ labels, line, value }: Entry, passes: boolean): PipelineOutput | null {
-    if (passes) return new PipelineResult(line, value, labels, this.#needed, this.#cache);
+    if (passes) {
+      this.#owedWork = Math.max(0, labels.parsedCount - fewLabels) * workOfLabel;
+      return new PipelineResult(line, value, labels, this.#needed, this.#cache);
+    }
     this.#spare = labels;
     return null;
   }

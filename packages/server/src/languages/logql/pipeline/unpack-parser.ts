@@ -69,7 +69,9 @@ function* unpack(entry: Entry, hints: ParserHints, budget: YieldBudget): Steps<s
   }
   if (packed === null) return null;
   entry.line = packed;
-  for (let index = 0; index < found.length; index += 2) labels.setParsed(toLabelName(found[index]!), found[index + 1]!);
+  for (let index = 0; index < found.length && !labels.isFull; index += 2) {
+    labels.setParsed(toLabelName(found[index]!), found[index + 1]!);
+  }
   return null;
 }
 

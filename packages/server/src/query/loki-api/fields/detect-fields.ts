@@ -2,6 +2,7 @@
  * Finds the fields of log entries: their structured metadata, the labels that the query extracts, and what the parsers `json`
  * and `logfmt` read in their lines. https://grafana.com/docs/loki/latest/reference/loki-http-api/#detected-fields
  */
+import { labelLimitError } from "../../../languages/logql/pipeline/entry-labels.ts";
 import { compilePipeline, type Pipeline, type PipelineOutput } from "../../../languages/logql/pipeline/pipeline.ts";
 import type { LogEntry, LogStream } from "../../../languages/logql/query-result.ts";
 import type { JsonParser, LogfmtParser } from "../../../languages/logql/syntax/ast.ts";
@@ -121,5 +122,5 @@ async function parseLine(
 }
 
 function isParsed(output: PipelineOutput): boolean {
-  return output.get("__error__") === "" && output.parsed.pairs.length > 0;
+  return ["", labelLimitError].includes(output.get("__error__")) && output.parsed.pairs.length > 0;
 }
