@@ -46,6 +46,7 @@ export async function openBudgets(control: ControlDatabase, alone: boolean): Pro
   }
   const prices = await Prices.open({
     configured: { m: { input: 2, output: 8, cache_read: 0.2, cache_write: 2.5 } },
+    ofOrganizations: {},
     published: false,
     currency: "USD",
     settingsOf: () => undefined,
@@ -57,7 +58,7 @@ export async function openBudgets(control: ControlDatabase, alone: boolean): Pro
     currency: "USD",
     logger: silentLogger,
     targetsOf: (model) => ({ root: model, targets }),
-    mostCost: (each, { usage }) => mostCost(prices, each, usage),
+    mostCost: (payer, each, { usage }) => mostCost(prices, payer, each, usage),
     onThreshold: () => {},
   });
 }

@@ -26,6 +26,7 @@ const prices = await Prices.open({
   configured: {
     ours: { input: 2, output: 8, cache_read: 0.2, cache_write: 2.5, tiers: [{ above: 200_000, input: 4 }] },
   },
+  ofOrganizations: {},
   published: true,
   currency: "USD",
   settingsOf: (engine) => engines[engine as keyof typeof engines],
@@ -46,9 +47,11 @@ const cases = [
   ["no price", "gpu", "unknown"],
 ] as const;
 
+const payer = { organizationId: "org_1", organizationName: "acme" };
+
 /** As a call does at its end. @returns something, so that nothing is optimized away */
 function endCall(costs: CallCosts, attempts: readonly Attempt[], requestedModel: string): number {
-  const record = new UsageRecord({ costs, requestedModel, promptTokens: 9, attempts, guard: undefined });
+  const record = new UsageRecord({ costs, payer, requestedModel, promptTokens: 9, attempts, guard: undefined });
   record.setUsage({ ...usage }, true);
   const { cost } = record.end(undefined);
   const told = costs.areTold ? cost : undefined;

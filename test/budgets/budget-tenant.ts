@@ -36,8 +36,8 @@ export class BudgetTenant {
     this.organizationId = organizationId;
   }
 
-  static async create(server: AdminServer): Promise<BudgetTenant> {
-    const { id } = await admin<{ id: string }>(server, "POST", "/organizations", { name: `tenant ${randomUUID()}` });
+  static async create(server: AdminServer, name = `tenant ${randomUUID()}`): Promise<BudgetTenant> {
+    const { id } = await admin<{ id: string }>(server, "POST", "/organizations", { name });
     return new BudgetTenant(server, id);
   }
 

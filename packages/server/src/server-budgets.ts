@@ -51,11 +51,11 @@ export async function openServerBudgets(parts: BudgetParts): Promise<ServerBudge
     currency: prices.currency,
     logger,
     targetsOf: (model) => registry.targetsOf(model),
-    mostCost(targets, { unlimitedAnswers = 0, usage }) {
-      if (unlimitedAnswers === 0) return mostCost(prices, targets, usage);
+    mostCost(payer, targets, { unlimitedAnswers = 0, usage }) {
+      if (unlimitedAnswers === 0) return mostCost(prices, payer, targets, usage);
       const { tokens = noTokens } = usage;
       const outputTokens = tokens.outputTokens + unlimitedAnswers * limits.budget_output_tokens;
-      return mostCost(prices, targets, { ...usage, tokens: { ...tokens, outputTokens } });
+      return mostCost(prices, payer, targets, { ...usage, tokens: { ...tokens, outputTokens } });
     },
     onThreshold(reached) {
       report(reached, parts);

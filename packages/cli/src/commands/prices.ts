@@ -13,8 +13,8 @@ type Tier = DatedPrice["tokens"][number];
 export const pricesCommand = command({
   name: "prices",
   summary: "Show which prices apply to models, and why",
-  description: `A price is configured (\`telemetry.token_prices\`), published by the model's vendor, or unknown: calls of such a model have no
-cost. The prices are those of one million tokens, now, for short prompts; with a model, all of its prices, including those of other
+  description: `A price is that of your organization (\`telemetry.organization_prices\`), configured for everyone (\`telemetry.token_prices\`),
+published by the model's vendor, or unknown: calls of such a model have no cost. The prices are those of one million tokens, now, for short prompts; with a model, all of its prices, including those of other
 days and of long prompts.
 
 With --json: the answer of \`GET /v1/prices\`.`,

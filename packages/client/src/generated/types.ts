@@ -503,9 +503,9 @@ export interface PriceList {
     engine: string;
     /** The model's name at the engine. */
     engine_model: string;
-    /** `configured`: by `telemetry.token_prices`; `published`: by the model's vendor; `unknown`: calls have no cost. */
-    source: "configured" | "published" | "unknown";
-    /** The name under `telemetry.token_prices`, or the vendor and its name of the model; null if the price is unknown. */
+    /** `organization`: by `telemetry.organization_prices`, for the caller's organization; `configured`: by `telemetry.token_prices`; `published`: by the model's vendor; `unknown`: calls have no cost. */
+    source: "organization" | "configured" | "published" | "unknown";
+    /** The name under `telemetry.organization_prices` or `telemetry.token_prices`, or the vendor and its name of the model; null if the price is unknown. */
     name: string | null;
     /** Why the price is unknown; otherwise null. */
     reason: string | null;

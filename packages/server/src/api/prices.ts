@@ -7,7 +7,7 @@ const amount = (description: string) => Type.Number({ minimum: 0, description })
 const nullable = (description: string) => Type.Union([Type.Number({ minimum: 0 }), Type.Null()], { description });
 const nullableText = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 
-export const priceSources = ["configured", "published", "unknown"] as const;
+export const priceSources = ["organization", "configured", "published", "unknown"] as const;
 
 const tokenRates = Type.Object(
   {
@@ -66,10 +66,10 @@ const price = Type.Object(
     engine_model: Type.String({ description: "The model's name at the engine." }),
     source: Type.Enum([...priceSources], {
       description:
-        "`configured`: by `telemetry.token_prices`; `published`: by the model's vendor; `unknown`: calls have no cost.",
+        "`organization`: by `telemetry.organization_prices`, for the caller's organization; `configured`: by `telemetry.token_prices`; `published`: by the model's vendor; `unknown`: calls have no cost.",
     }),
     name: nullableText(
-      "The name under `telemetry.token_prices`, or the vendor and its name of the model; null if the price is unknown.",
+      "The name under `telemetry.organization_prices` or `telemetry.token_prices`, or the vendor and its name of the model; null if the price is unknown.",
     ),
     reason: nullableText("Why the price is unknown; otherwise null."),
     prices: Type.Array(datedPrice, {

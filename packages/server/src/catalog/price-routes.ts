@@ -18,7 +18,7 @@ export function priceRoutes(registry: PricedModels, prices: Prices): Route[] {
         .toSorted((left, right) => (left.id < right.id ? -1 : 1))
         .flatMap(({ id, root }) =>
           registry.routedModel(root).targets.map(({ engine, model }): PriceObject => {
-            const source = prices.sourceOf({ modelId: root, requested: id, engine, model });
+            const source = prices.sourceOf(scope.key, { modelId: root, requested: id, engine, model });
             return { object: "price", model: id, engine, engine_model: model, ...describe(source) };
           }),
         );

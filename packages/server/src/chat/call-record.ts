@@ -109,6 +109,7 @@ export class CallRecord implements ChunkObserver {
     this.#answer = new AnswerRecord(context.parts.keepsContent(context.input));
     this.#usage = new UsageRecord({
       costs: context.parts.costs,
+      payer: context.input.scope.key,
       requestedModel: context.request.model,
       promptTokens: context.promptTokens,
       attempts: this.attempts,

@@ -6,10 +6,12 @@ import type { GuardReport } from "../guardrails/chat-guard.ts";
 import { estimateTokens } from "../estimate-tokens.ts";
 import { sumOfCosts, type CallCost, type CallCosts } from "../pricing/call-costs.ts";
 import { lastModel } from "../pricing/priced-model.ts";
+import type { Payer } from "../pricing/prices.ts";
 import { noTokens, tokensOfChat } from "../pricing/token-usage.ts";
 
 interface UsageContext {
   readonly costs: CallCosts;
+  readonly payer: Payer;
   /** As the caller wrote it. */
   readonly requestedModel: string;
   /** An estimate. */
@@ -134,18 +136,18 @@ export class UsageRecord {
 
   /** Of answers that were not used, and of the endpoints of guardrails. */
   #otherCosts(): CallCost[] {
-    const { attempts, costs, guard } = this.#context;
+    const { attempts, costs, guard, payer } = this.#context;
     const ofGuard = (guard?.uses ?? []).flatMap(({ guardrail, inputTokens, model = guardrail }) => {
       const tokens = inputTokens === undefined ? undefined : { ...noTokens, inputTokens };
-      return costs.of({ engine: guardrail, model, modelId: guardrail }, { tokens }) ?? [];
+      return costs.of(payer, { engine: guardrail, model, modelId: guardrail }, { tokens }) ?? [];
     });
     const ofUnused = this.#unused.flatMap(({ index, usage }) => this.#price(usage, attempts.slice(0, index + 1)) ?? []);
     return [...ofGuard, ...ofUnused];
   }
 
   #price(usage: ChatUsage, attempts: readonly Attempt[]): CallCost | undefined {
-    const { costs, requestedModel } = this.#context;
+    const { costs, payer, requestedModel } = this.#context;
     const used = { tokens: tokensOfChat(usage), reportedCost: usage.cost, serviceTier: this.#serviceTier };
-    return costs.of(lastModel(attempts, requestedModel), used);
+    return costs.of(payer, lastModel(attempts, requestedModel), used);
   }
 }

@@ -5,7 +5,7 @@ import { Type, type Static } from "typebox";
 import { limitsInput } from "../input-limits.ts";
 import { bytes, milliseconds, httpUrl, secret } from "./setting-types.ts";
 import { metricPresets } from "./metric-presets.ts";
-import { currency, publishedPrices, tokenPrices } from "./token-prices.ts";
+import { currency, organizationPrices, publishedPrices, tokenPrices } from "./token-prices.ts";
 import { tracePresets } from "./trace-presets.ts";
 
 /** Pattern of the name of a storage policy or volume. */
@@ -138,6 +138,7 @@ export const telemetry = Type.Object(
     trace_presets: tracePresets,
     metric_presets: metricPresets,
     token_prices: tokenPrices,
+    organization_prices: organizationPrices,
     published_prices: publishedPrices,
     currency,
     cost_in_answers: Type.Boolean({

@@ -75,39 +75,52 @@ const change = Type.Object(
   { description: "Prices from a day on. What is absent stays as it was." },
 );
 
-export const tokenPrices = Type.Record(
+const price = Type.Object(
+  {
+    ...members,
+    input: amount("Price of one million input tokens. Absent: what the model's vendor publishes."),
+    output: amount("Price of one million output tokens. Absent: what the model's vendor publishes."),
+    published: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          "The vendor's name of the model, for published prices, such as `claude-sonnet-4-5` or `groq/llama-3.3-70b-versatile`. Absent: the model ID.",
+      }),
+    ),
+    changes: Type.Optional(
+      Type.Array(change, { maxItems: 100, description: "Prices from later days on, in the order of their days." }),
+    ),
+  },
+  {
+    description:
+      "Prices of one model. `input` and `output` that are absent are those that the model's vendor publishes; if no vendor does, set both, or one of `characters`, `audio_minute` and `request`.",
+  },
+);
+
+export const tokenPrices = Type.Record(Type.String({ minLength: 1 }), price, {
+  default: {},
+  maxProperties: 1000,
+  description:
+    "Prices by model ID, or by `engine/model` for what one engine charges, in the currency of `telemetry.currency`. They take precedence over published ones.",
+});
+export type TokenPrices = Static<typeof tokenPrices>;
+export type ConfiguredPrice = TokenPrices[string];
+export type PriceMembers = Omit<Static<typeof change>, "from">;
+
+export const organizationPrices = Type.Record(
   Type.String({ minLength: 1 }),
-  Type.Object(
-    {
-      ...members,
-      input: amount("Price of one million input tokens. Absent: what the model's vendor publishes."),
-      output: amount("Price of one million output tokens. Absent: what the model's vendor publishes."),
-      published: Type.Optional(
-        Type.String({
-          minLength: 1,
-          description:
-            "The vendor's name of the model, for published prices, such as `claude-sonnet-4-5` or `groq/llama-3.3-70b-versatile`. Absent: the model ID.",
-        }),
-      ),
-      changes: Type.Optional(
-        Type.Array(change, { maxItems: 100, description: "Prices from later days on, in the order of their days." }),
-      ),
-    },
-    {
-      description:
-        "Prices of one model. `input` and `output` that are absent are those that the model's vendor publishes; if no vendor does, set both, or one of `characters`, `audio_minute` and `request`.",
-    },
-  ),
+  Type.Record(Type.String({ minLength: 1 }), price, {
+    maxProperties: 1000,
+    description: "Prices of this organization's calls: by model ID, or by `engine/model`.",
+  }),
   {
     default: {},
     maxProperties: 1000,
     description:
-      "Prices by model ID, or by `engine/model` for what one engine charges, in the currency of `telemetry.currency`. They take precedence over published ones.",
+      "Prices that hold for one organization, by its name or identifier, in the form of `token_prices`. They take precedence over `token_prices`; a model without one has the price of everyone else.",
   },
 );
-export type TokenPrices = Static<typeof tokenPrices>;
-export type ConfiguredPrice = TokenPrices[string];
-export type PriceMembers = Omit<Static<typeof change>, "from">;
+export type OrganizationPrices = Static<typeof organizationPrices>;
 
 export const publishedPrices = Type.Boolean({
   default: true,

@@ -65,7 +65,8 @@ export function createEmbed(parts: EmbeddingParts): Embed {
       tokens = answer.tokens;
       const used = tokens ?? estimatedTokens;
       if (tokens !== undefined) {
-        cost = parts.costs.of(lastModel(attempts, body.model), { tokens: { ...noTokens, inputTokens: tokens } });
+        const usage = { tokens: { ...noTokens, inputTokens: tokens } };
+        cost = parts.costs.of(scope.key, lastModel(attempts, body.model), usage);
       }
       const toldCost = parts.costs.areTold ? cost : undefined;
       const facts = { model: modelId, tokens: used, format: body.encoding_format, cost: toldCost };

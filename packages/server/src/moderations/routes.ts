@@ -39,7 +39,7 @@ export function moderationRoutes({ costs, limiter, moderatorFor }: ModerationPar
       try {
         const answer = await moderator.classify(body.input, countOf(body), signal);
         used = tokens;
-        cost = costs.of(target, usageOf(tokensIn(answer)));
+        cost = costs.of(scope.key, target, usageOf(tokensIn(answer)));
         input.note({ model: moderator.name, cost: cost?.total, price: cost?.source });
         return { kind: "json", value: withHead(answer, moderator, requestId), headers: admission.headers() };
       } finally {

@@ -15,6 +15,7 @@ const priceOf = (rates: Parameters<typeof completeRates>[0]): ModelPrice => ({
   request: undefined,
   webSearches: undefined,
 });
+const payer = { organizationId: "org_1", organizationName: "acme" };
 const call = { engine: "gpu", model: "m", modelId: "m" };
 const billionths = (value: number): bigint => BigInt(Math.round(value * 1e9));
 
@@ -31,7 +32,7 @@ describe("the cost of a call", () => {
           { ofCall: () => ({ price: priceOf(rates), source: "configured m", isReported: false }) },
           true,
         );
-        const cost = costs.of(call, { tokens: { ...noTokens, ...tokens } });
+        const cost = costs.of(payer, call, { tokens: { ...noTokens, ...tokens } });
         assert.ok(cost !== undefined);
         assert.equal(billionths(cost.total), billionths(cost.input) + billionths(cost.output));
         const header = costHeaders(cost)["x-cost"] ?? "";
@@ -58,7 +59,7 @@ describe("the cost of a call", () => {
 
   test("is unknown without a price, never 0", () => {
     const costs = createCallCosts({ ofCall: () => undefined }, true);
-    assert.equal(costs.of(call, { tokens: noTokens }), undefined);
+    assert.equal(costs.of(payer, call, { tokens: noTokens }), undefined);
   });
 
   test("is what the vendor reports, where it charges that", () => {
@@ -66,6 +67,7 @@ describe("the cost of a call", () => {
     const tokens = { ...noTokens, inputTokens: 1_000, outputTokens: 1_000 };
     const of = (isReported: boolean, reportedCost: number | undefined) =>
       createCallCosts({ ofCall: () => ({ price: rates, source: "published openrouter/m", isReported }) }, true).of(
+        payer,
         call,
         {
           tokens,

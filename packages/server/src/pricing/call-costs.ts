@@ -1,7 +1,7 @@
 /** What calls cost: computed when a call ends, told in its answer and recorded in its span and its line of the log. */
 import { isObject } from "../json-object.ts";
 import { costOf, serviceTierOf, type Billionths } from "./model-price.ts";
-import type { PricedModel, Prices } from "./prices.ts";
+import type { Payer, PricedModel, Prices } from "./prices.ts";
 import { namedCost } from "./reported-costs.ts";
 import type { CallUsage } from "./token-usage.ts";
 
@@ -10,7 +10,7 @@ export interface CallCost {
   readonly total: number;
   readonly input: number;
   readonly output: number;
-  /** Which price was used: `configured gpt-4o`, `configured gpt-4o flex`, or `published openai/gpt-4o 2026-09-23`. */
+  /** Which price was used: `organization gpt-4o`, `configured gpt-4o`, `configured gpt-4o flex`, or `published openai/gpt-4o 2026-09-23`. */
   readonly source: string;
 }
 
@@ -25,7 +25,7 @@ export interface CostMembers {
 
 export interface CallCosts {
   /** @returns undefined if the model has no price, or none for what was used */
-  of(call: PricedModel, usage: CallUsage): CallCost | undefined;
+  of(payer: Payer, call: PricedModel, usage: CallUsage): CallCost | undefined;
   /** Whether answers tell it. */
   readonly areTold: boolean;
 }
@@ -35,8 +35,8 @@ const billionths = 1e9;
 export function createCallCosts(prices: Pick<Prices, "ofCall">, areTold: boolean): CallCosts {
   return {
     areTold,
-    of(call, usage) {
-      const found = prices.ofCall(call, Date.now());
+    of(payer, call, usage) {
+      const found = prices.ofCall(payer, call, Date.now());
       if (found === undefined) return undefined;
       const parts = costOf(found.price, usage);
       const reported = found.isReported ? namedCost(usage.reportedCost ?? Number.NaN) : undefined;

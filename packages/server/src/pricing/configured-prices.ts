@@ -6,17 +6,26 @@ import type { ConfiguredPrice, PriceMembers, TokenPrices } from "../config/token
 import { completeRates, type DatedPrice, type ModelPrice, type TokenRates, type TokenTier } from "./model-price.ts";
 import type { PublishedPrice, PublishedPrices } from "./published/published-prices.ts";
 
+export type PricesOfModels = ReadonlyMap<string, readonly DatedPrice[]>;
+
 /** Whether a price of the configuration cannot be read without the published ones. */
 export function needPublished(prices: TokenPrices): boolean {
   return Object.values(prices).some((price) => !isComplete(price));
 }
 
-/** @param published undefined: there are none @throws Error for a model without a price */
+/**
+ * @param published undefined: there are none
+ * @param setting for errors
+ * @throws Error for a model without a price
+ */
 export function readConfiguredPrices(
   prices: TokenPrices,
   published: Pick<PublishedPrices, "named"> | undefined,
-): ReadonlyMap<string, readonly DatedPrice[]> {
-  return new Map(Object.entries(prices).map(([model, price]) => [model, readPrice(model, price, published)]));
+  setting = "telemetry.token_prices",
+): PricesOfModels {
+  return new Map(
+    Object.entries(prices).map(([model, price]) => [model, readPrice({ model, setting }, price, published)]),
+  );
 }
 
 /** Rates that the vendor's shares would complete may be absent only where the vendor publishes none. */
@@ -26,7 +35,7 @@ function isComplete({ cache_read: read, cache_write: write, input, output, publi
 }
 
 function readPrice(
-  model: string,
+  { model, setting }: { readonly model: string; readonly setting: string },
   configured: ConfiguredPrice,
   published: Pick<PublishedPrices, "named"> | undefined,
 ): readonly DatedPrice[] {
@@ -35,7 +44,7 @@ function readPrice(
   const hasOther = [first.characters, first.audio_minute, first.request].some((each) => each !== undefined);
   const lacksTokens = first.input === undefined || first.output === undefined;
   if (found === undefined && ((lacksTokens && !hasOther) || name !== undefined)) {
-    const where = `telemetry.token_prices.${model}`;
+    const where = `${setting}.${model}`;
     if (published === undefined) {
       throw new Error(
         `${where}: published prices are in US dollars, and telemetry.currency is another one; set input and output.`,
@@ -49,11 +58,9 @@ function readPrice(
   let before = "";
   for (const { from, ...change } of changes) {
     const fromMs = Date.parse(`${from}T00:00:00Z`);
-    if (!isDay(from)) throw new Error(`telemetry.token_prices.${model}.changes: ${from} is not a day.`);
+    if (!isDay(from)) throw new Error(`${setting}.${model}.changes: ${from} is not a day.`);
     if (from <= before) {
-      throw new Error(
-        `telemetry.token_prices.${model}.changes: ${from} is not after ${before}; order them by their day.`,
-      );
+      throw new Error(`${setting}.${model}.changes: ${from} is not after ${before}; order them by their day.`);
     }
     before = from;
     members = Object.assign({}, members, change);

@@ -11,7 +11,8 @@ test("the most that a call may cost is that of the most expensive service tier",
   const serviceTiers = { flex: tier(1, 4), priority: tier(4, 16) };
   const price = priceOf({ tokens: tier(2, 8), serviceTiers });
   const prices = { isOwn: () => false, ofCall: () => ({ price, source: "configured m", isReported: false }) };
+  const payer = { organizationId: "org_1", organizationName: "acme" };
   const model = { engine: "vendor", model: "m", modelId: "m" };
   const tokens = { ...noTokens, inputTokens: 1000, outputTokens: 100 };
-  assert.equal(mostCost(prices, [model], { tokens }), (1000 * 4 + 100 * 16) * 1000);
+  assert.equal(mostCost(prices, payer, [model], { tokens }), (1000 * 4 + 100 * 16) * 1000);
 });

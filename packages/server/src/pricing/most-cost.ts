@@ -1,6 +1,6 @@
 /** What a call may cost at most, before it is made: for budgets. */
 import { costOf, type ModelPrice } from "./model-price.ts";
-import type { PricedModel, Prices } from "./prices.ts";
+import type { Payer, PricedModel, Prices } from "./prices.ts";
 import type { CallUsage } from "./token-usage.ts";
 
 /**
@@ -10,13 +10,14 @@ import type { CallUsage } from "./token-usage.ts";
  */
 export function mostCost(
   prices: Pick<Prices, "isOwn" | "ofCall">,
+  payer: Payer,
   models: readonly PricedModel[],
   usage: CallUsage,
 ): number | undefined {
   const nowMs = Date.now();
   let most: number | undefined;
   for (const model of models) {
-    const found = prices.ofCall(model, nowMs);
+    const found = prices.ofCall(payer, model, nowMs);
     const cost = found === undefined ? undefined : costOf(withHighestRates(found.price), usage);
     if (cost === undefined && !prices.isOwn(model.engine)) return undefined;
     most = Math.max(most ?? 0, cost === undefined ? 0 : cost.input + cost.output);

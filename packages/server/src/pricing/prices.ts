@@ -1,6 +1,6 @@
-/** Which price applies to a call, and why: the configured one, else what the vendor of its engine publishes. */
-import type { TokenPrices } from "../config/token-prices.ts";
-import { needPublished, readConfiguredPrices } from "./configured-prices.ts";
+/** Which price applies to a call, and why: the organization's own, the configured one, else what the vendor of its engine publishes. */
+import type { OrganizationPrices, TokenPrices } from "../config/token-prices.ts";
+import { needPublished, readConfiguredPrices, type PricesOfModels } from "./configured-prices.ts";
 import { priceAt, type DatedPrice, type ModelPrice } from "./model-price.ts";
 import { loadPublishedPrices } from "./published/load-prices.ts";
 import {
@@ -10,6 +10,12 @@ import {
   type VendorSettings,
 } from "./published/published-prices.ts";
 import { tableRelease } from "./published/table.ts";
+
+/** The organization that pays for a call: it can have prices of its own. */
+export interface Payer {
+  readonly organizationId: string;
+  readonly organizationName: string;
+}
 
 /** What a call went to. */
 export interface PricedModel {
@@ -32,7 +38,7 @@ export interface ReportedModel {
 
 export interface FoundPrice {
   readonly price: ModelPrice;
-  /** `configured gpt-4o` or `published openai/gpt-4o 2026-09-23`. */
+  /** `organization gpt-4o`, `configured gpt-4o` or `published openai/gpt-4o 2026-09-23`. */
   readonly source: string;
   /** Whether the vendor charges what its answers say. */
   readonly isReported: boolean;
@@ -40,12 +46,17 @@ export interface FoundPrice {
 
 /** A price with all that follows it, and where it comes from. */
 export type PriceSource =
-  | { readonly kind: "configured"; readonly name: string; readonly prices: readonly DatedPrice[] }
-  | { readonly kind: "published"; readonly name: string; readonly prices: readonly DatedPrice[] }
+  | {
+      readonly kind: "organization" | "configured" | "published";
+      readonly name: string;
+      readonly prices: readonly DatedPrice[];
+    }
   | { readonly kind: "unknown"; readonly reason: string };
 
 export interface PricesOptions {
   readonly configured: TokenPrices;
+  /** By an organization's name or identifier. */
+  readonly ofOrganizations: OrganizationPrices;
   /** Whether published prices count without being configured. */
   readonly published: boolean;
   readonly currency: string;
@@ -62,20 +73,28 @@ const publishedCurrency = "USD";
 export class Prices {
   readonly currency: string;
   /** By model ID, or by engine and model. */
-  readonly configured: ReadonlyMap<string, readonly DatedPrice[]>;
+  readonly configured: PricesOfModels;
+  readonly #ofOrganizations: ReadonlyMap<string, PricesOfModels>;
   readonly #settingsOf: PricesOptions["settingsOf"];
   readonly #usesPublished: boolean;
   #published: PublishedPrices | undefined;
 
   /** @throws Error for a configured model without a price, and for a currency that does not exist */
-  static async open({ configured, currency, published, settingsOf }: PricesOptions): Promise<Prices> {
+  static async open({ configured, currency, ofOrganizations, published, settingsOf }: PricesOptions): Promise<Prices> {
     if (!Intl.supportedValuesOf("currency").includes(currency)) {
       throw new Error(`telemetry.currency is ${JSON.stringify(currency)}; expected a code of ISO 4217, such as EUR.`);
     }
     const available = currency === publishedCurrency;
-    const loaded = available && needPublished(configured) ? await loadPublishedPrices() : undefined;
+    const needsThem = [configured, ...Object.values(ofOrganizations)].some(needPublished);
+    const loaded = available && needsThem ? await loadPublishedPrices() : undefined;
     return new Prices({
       configured: readConfiguredPrices(configured, loaded),
+      ofOrganizations: new Map(
+        Object.entries(ofOrganizations).map(([name, prices]) => [
+          name,
+          readConfiguredPrices(prices, loaded, `telemetry.organization_prices.${name}`),
+        ]),
+      ),
       currency,
       loaded,
       settingsOf,
@@ -84,7 +103,8 @@ export class Prices {
   }
 
   private constructor(parts: {
-    readonly configured: ReadonlyMap<string, readonly DatedPrice[]>;
+    readonly configured: PricesOfModels;
+    readonly ofOrganizations: ReadonlyMap<string, PricesOfModels>;
     readonly currency: string;
     readonly loaded: PublishedPrices | undefined;
     readonly settingsOf: PricesOptions["settingsOf"];
@@ -92,6 +112,7 @@ export class Prices {
   }) {
     this.currency = parts.currency;
     this.configured = parts.configured;
+    this.#ofOrganizations = parts.ofOrganizations;
     this.#settingsOf = parts.settingsOf;
     this.#usesPublished = parts.usesPublished;
     this.#published = parts.loaded;
@@ -113,8 +134,8 @@ export class Prices {
   }
 
   /** Of a call that this server served. */
-  ofCall(call: PricedModel, unixMs: number): FoundPrice | undefined {
-    return found(this.sourceOf(call), unixMs);
+  ofCall(payer: Payer, call: PricedModel, unixMs: number): FoundPrice | undefined {
+    return found(this.sourceOf(payer, call), unixMs);
   }
 
   /** Whether the engine runs on this machine, where calls have no vendor who charges for them. */
@@ -124,11 +145,9 @@ export class Prices {
   }
 
   /** Of a call that an application reports. */
-  ofReported({ models, provider }: ReportedModel, unixMs: number): FoundPrice | undefined {
-    for (const model of models) {
-      const prices = this.configured.get(model);
-      if (prices !== undefined) return found({ kind: "configured", name: model, prices }, unixMs);
-    }
+  ofReported(payer: Payer, { models, provider }: ReportedModel, unixMs: number): FoundPrice | undefined {
+    const configured = this.#configuredOf(payer, models);
+    if (configured !== undefined) return found(configured, unixMs);
     const vendor = this.#usesPublished ? this.#published?.vendorNamed(provider) : undefined;
     if (vendor === undefined) return undefined;
     for (const model of models.toReversed()) {
@@ -138,13 +157,21 @@ export class Prices {
     return undefined;
   }
 
-  sourceOf({ engine, model, modelId, requested }: PricedModel): PriceSource {
-    for (const name of [`${engine}/${model}`, modelId, requested]) {
-      const prices = name === undefined ? undefined : this.configured.get(name);
-      if (prices !== undefined) return { kind: "configured", name: name!, prices };
-    }
+  sourceOf(payer: Payer, { engine, model, modelId, requested }: PricedModel): PriceSource {
+    const configured = this.#configuredOf(payer, [`${engine}/${model}`, modelId, requested]);
+    if (configured !== undefined) return configured;
     const published = this.#publishedOf(engine, model);
     return typeof published === "string" ? { kind: "unknown", reason: published } : { kind: "published", ...published };
+  }
+
+  /** An organization's price of any name takes precedence over everyone's. */
+  #configuredOf(payer: Payer, names: readonly (string | undefined)[]): PriceSource | undefined {
+    const own = this.#ofOrganizations.size === 0 ? undefined : this.#pricesOf(payer);
+    return (own && configuredIn("organization", own, names)) ?? configuredIn("configured", this.configured, names);
+  }
+
+  #pricesOf({ organizationId, organizationName }: Payer): PricesOfModels | undefined {
+    return this.#ofOrganizations.get(organizationId) ?? this.#ofOrganizations.get(organizationName);
   }
 
   /** Or why there is none. */
@@ -159,6 +186,18 @@ export class Prices {
     if (vendor === undefined) return `No vendor is known for the engine ${engine}.`;
     return this.#published?.of(vendor, model) ?? `The table has no price of ${model} at ${vendor}.`;
   }
+}
+
+function configuredIn(
+  kind: "organization" | "configured",
+  all: PricesOfModels,
+  names: readonly (string | undefined)[],
+): PriceSource | undefined {
+  for (const name of names) {
+    const prices = name === undefined ? undefined : all.get(name);
+    if (prices !== undefined) return { kind, name: name!, prices };
+  }
+  return undefined;
 }
 
 /** https://openrouter.ai/docs/use-cases/usage-accounting: what a call costs depends on who served it. */

@@ -10,7 +10,10 @@ import { createReportedCosts, type ReportedCosts } from "./reported-costs.ts";
 type Engines = Readonly<Record<string, VendorSettings>>;
 
 interface PricingOptions {
-  readonly settings: Pick<TelemetrySettings, "token_prices" | "published_prices" | "currency" | "cost_in_answers">;
+  readonly settings: Pick<
+    TelemetrySettings,
+    "token_prices" | "organization_prices" | "published_prices" | "currency" | "cost_in_answers"
+  >;
   /** The current ones. */
   engines(): Engines;
   readonly logger: Logger;
@@ -29,6 +32,7 @@ export interface Pricing {
 export async function openPricing({ engines, logger, settings }: PricingOptions): Promise<Pricing> {
   const prices = await Prices.open({
     configured: settings.token_prices,
+    ofOrganizations: settings.organization_prices,
     published: settings.published_prices,
     currency: settings.currency,
     settingsOf: (engine) => {

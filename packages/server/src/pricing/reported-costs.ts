@@ -1,6 +1,6 @@
 /** What calls cost that applications report in their telemetry. */
 import { costOf } from "./model-price.ts";
-import type { Prices, ReportedModel } from "./prices.ts";
+import type { Payer, Prices, ReportedModel } from "./prices.ts";
 import { noTokens, type TokenUsage } from "./token-usage.ts";
 
 /** The counts that spans of applications have. */
@@ -11,7 +11,7 @@ export interface ReportedCosts {
   /** Called before the first of a request's calls is priced; never fails. */
   load(): Promise<void>;
   /** Whole billionths of the currency's unit; undefined if the model has no price. @param unixMs when the call was made */
-  of(model: ReportedModel, tokens: ReportedTokens, unixMs: number): number | undefined;
+  of(payer: Payer, model: ReportedModel, tokens: ReportedTokens, unixMs: number): number | undefined;
 }
 
 /** @param onFailure called if the published prices cannot be loaded; calls then have no cost */
@@ -22,11 +22,11 @@ export function createReportedCosts(
   return {
     currency: prices.currency,
     load: () => prices.load().catch(onFailure),
-    of(model, tokens, unixMs) {
+    of(payer, model, tokens, unixMs) {
       if (tokens.inputTokens + tokens.outputTokens + tokens.cacheReadTokens + tokens.cacheWriteTokens === 0) {
         return undefined;
       }
-      const found = prices.ofReported(model, unixMs);
+      const found = prices.ofReported(payer, model, unixMs);
       const cost = found && costOf(found.price, { tokens: { ...noTokens, ...tokens } });
       return cost && cost.input + cost.output;
     },

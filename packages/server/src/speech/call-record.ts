@@ -77,7 +77,7 @@ export class CallRecord implements AudioObserver {
     // A call without audio costs nothing.
     const hasAudio = this.#firstAudioMs !== undefined;
     const used = { characters: speech.input.length, outputSeconds: this.#audioSeconds };
-    if (hasAudio) this.#cost = costs.of(lastModel(this.attempts, speech.model), used);
+    if (hasAudio) this.#cost = costs.of(input.scope.key, lastModel(this.attempts, speech.model), used);
     admission.settle({ tokens: hasAudio ? inputTokens : 0, cost: this.#cost });
     const stream = speech.delivery !== "whole";
     const { model, voice, format } = speech;

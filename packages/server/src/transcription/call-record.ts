@@ -90,7 +90,8 @@ export class CallRecord {
       audioInputTokens: tokens.audioInput,
       outputTokens: tokens.output,
     };
-    return this.#context.costs.of(lastModel(this.attempts, model), { tokens: used, inputSeconds });
+    const { costs, input } = this.#context;
+    return costs.of(input.scope.key, lastModel(this.attempts, model), { tokens: used, inputSeconds });
   }
 
   /** @param error what ended the call; absent on success */

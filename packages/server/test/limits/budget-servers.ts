@@ -106,7 +106,7 @@ export class BudgetServer {
       currency: "USD",
       logger: silentLogger,
       targetsOf: (model) => ({ root: model, targets: [] }),
-      mostCost: (_, { usage }) => usage.characters,
+      mostCost: (_payer, _targets, { usage }) => usage.characters,
       onThreshold: (each) => reached.push(each),
       now,
       intervalMs,

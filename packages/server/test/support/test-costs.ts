@@ -28,7 +28,7 @@ export const noReportedCosts: ReportedCosts = { currency: "USD", load: async () 
 export function testCosts(prices: Readonly<Record<string, ModelPrice>> = {}, areTold = true): CallCosts {
   return createCallCosts(
     {
-      ofCall: ({ modelId }) =>
+      ofCall: (_, { modelId }) =>
         Object.hasOwn(prices, modelId)
           ? { price: prices[modelId]!, source: `configured ${modelId}`, isReported: false }
           : undefined,

@@ -4,7 +4,7 @@
  * docs/adr/0239-budgets.md
  */
 import type { Logger } from "../../logger.ts";
-import type { PricedModel } from "../../pricing/prices.ts";
+import type { Payer, PricedModel } from "../../pricing/prices.ts";
 import type { Scope } from "../../tenant.ts";
 import { BudgetAccount } from "./budget-account.ts";
 import { withOwnUse } from "./budget-use.ts";
@@ -44,7 +44,7 @@ export interface BudgetsOptions {
   /** What calls of a model may go to, with fallbacks. */
   readonly targetsOf: (model: string) => CallTargets;
   /** What a call may cost that goes to one of these; undefined if one has no price. */
-  readonly mostCost: (targets: readonly PricedModel[], call: BudgetedCall) => number | undefined;
+  readonly mostCost: (payer: Payer, targets: readonly PricedModel[], call: BudgetedCall) => number | undefined;
   readonly onThreshold: (reached: ReachedThreshold) => void;
   /** UNIX milliseconds; absent: the system's clock. */
   readonly now?: (() => number) | undefined;
@@ -126,7 +126,8 @@ export class Budgets {
     const { root, targets } = this.#options.targetsOf(call.model);
     const accounts = this.#accountsFor(scope, { ...call, modelRoot: root });
     if (accounts.length === 0) return undefined;
-    const most = this.#mostCost(accounts, call.model, this.#options.mostCost(call.targets ?? targets, call));
+    const mostCost = this.#options.mostCost(scope.key, call.targets ?? targets, call);
+    const most = this.#mostCost(accounts, call.model, mostCost);
     const nowMs = performance.now();
     const { alone } = this.#options;
     if (accounts.every((account) => account.has(most, alone, nowMs))) return this.#hold(accounts, most);

@@ -1,10 +1,17 @@
 /** Collects the result of one export request: its rows, and the rejected records with the reasons. */
+import type { Payer } from "../../pricing/prices.ts";
 import type { ReportedCosts } from "../../pricing/reported-costs.ts";
 import { RowBuilder, type RowBuilderOptions } from "../rows/row-builder.ts";
 import type { CallSpans } from "./call-spans.ts";
 
 /** Maximum reasons in a response; further ones are summed up. */
 const maximumReasons = 8;
+
+interface ExportBuilderOptions extends RowBuilderOptions {
+  readonly callSpans: CallSpans;
+  readonly costs: ReportedCosts;
+  readonly payer: Payer;
+}
 
 export class ExportBuilder extends RowBuilder {
   accepted = 0;
@@ -13,16 +20,14 @@ export class ExportBuilder extends RowBuilder {
   exemplars = 0;
   readonly callSpans: CallSpans;
   readonly costs: ReportedCosts;
+  readonly payer: Payer;
   readonly #reasons = new Map<string, number>();
 
-  constructor({
-    callSpans,
-    costs,
-    ...options
-  }: RowBuilderOptions & { readonly callSpans: CallSpans; readonly costs: ReportedCosts }) {
+  constructor({ callSpans, costs, payer, ...options }: ExportBuilderOptions) {
     super(options);
     this.callSpans = callSpans;
     this.costs = costs;
+    this.payer = payer;
   }
 
   /** @param reason completes "2 spans rejected: 1 …" */

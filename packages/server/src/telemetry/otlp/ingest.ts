@@ -41,7 +41,7 @@ export function createIngest({ store, settingsOf, converter, costs, now = Date.n
   const callSpans = new CallSpans();
   return async ({ scope, signal, encoding, bytes }) => {
     const { organizationId } = scope;
-    const builder = new ExportBuilder({ organizationId, nowMs: now(), store, callSpans, costs });
+    const builder = new ExportBuilder({ organizationId, payer: scope.key, nowMs: now(), store, callSpans, costs });
     const groups = new ResourceScopeReader({ scope, settingsOf, builder });
     const protobuf = encoding === "json" ? await converter.convert(bytes, signal, organizationId) : bytes;
     await decodeExport(protobuf, signal, { builder, groups });

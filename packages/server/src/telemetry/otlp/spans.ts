@@ -220,7 +220,8 @@ class OtlpSpanSource implements SpanSource {
       cacheReadTokens: known.count(position.cache_read_tokens, bytes),
       cacheWriteTokens: known.count(position.cache_write_tokens, bytes),
     };
-    return this.#builder.costs.of(model, tokens, fixed64At(bytes, starts[field.startTimeUnixNano]!) / nanosPerMs);
+    const { costs, payer } = this.#builder;
+    return costs.of(payer, model, tokens, fixed64At(bytes, starts[field.startTimeUnixNano]!) / nanosPerMs);
   }
 
   get currency(): string {
