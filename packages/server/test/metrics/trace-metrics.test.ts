@@ -154,3 +154,37 @@ describe("spans by name", () => {
     assert.equal(sample!.value[1], "0.9");
   });
 });
+
+describe("regular expressions that the store does not match itself", () => {
+  // The first alternative is longer than the store may match.
+  const large = `x{300}|(?:GET|POST) .*`;
+  const words = `GET /|POST /buy|${"x".repeat(300)}`;
+  for (const [title, expression] of [
+    ["too large ones", large],
+    ["character classes by name", "[[:upper:]]+ /.*"],
+    ["long lists of words", words],
+  ]) {
+    test(`${title} find what short ones find`, async () => {
+      for (const [operator, expected] of [
+        ["=~", "(GET|POST) .+"],
+        ["!~", "(GET|POST) .+"],
+      ] as const) {
+        for (const shape of [
+          (matcher: string) => `count by (span_name) (traces_spanmetrics_calls_total{${matcher}})`,
+          (matcher: string) => `sum by (span_name) (increase(traces_spanmetrics_calls_total{${matcher}}[5m]))`,
+        ]) {
+          assert.deepEqual(
+            await query(shape(`span_name${operator}${JSON.stringify(expression)}`)),
+            await query(shape(`span_name${operator}${JSON.stringify(expected)}`)),
+          );
+        }
+      }
+    });
+  }
+
+  test("of labels with a join find the caller's service", async () => {
+    const byShop = await query('sum(increase(traces_service_graph_request_total{client=~"x{300}|web"}[5m]))');
+    assert.deepEqual(byShop, await query('sum(increase(traces_service_graph_request_total{client="web"}[5m]))'));
+    assert.equal(byShop.length, 1);
+  });
+});

@@ -4,7 +4,7 @@ import { attributeKinds } from "../../../store/schema.ts";
 import { bind, join, sql, type Statement } from "../../../store/statement.ts";
 import { allOf } from "../../conditions.ts";
 import { mayContain } from "../line-index.ts";
-import { storeExpression } from "./store-expression.ts";
+import { storeExpression } from "../../store-expression.ts";
 
 /** The line of a list or a map is not its stored text, so only the engine can tell what it contains. */
 export const hasStructuredBody = sql`body_type IN ${bind.texts([attributeKinds.array, attributeKinds.map])}`;

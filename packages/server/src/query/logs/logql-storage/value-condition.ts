@@ -1,7 +1,7 @@
 /** Conditions of the store on one value, from a matcher. */
 import type { LabelMatcher } from "../../../languages/promql/syntax/ast.ts";
 import { bind, sql, type Statement } from "../../../store/statement.ts";
-import { storeExpression } from "./store-expression.ts";
+import { storeExpression } from "../../store-expression.ts";
 
 /** Exactly the values that match; undefined if the store cannot decide. */
 export function valueCondition(value: Statement, { operator, value: wanted }: LabelMatcher): Statement | undefined {

@@ -6,6 +6,7 @@ import { bucketOf, endMs } from "../../../store/row-expressions.ts";
 import { bind, join, sql, type Statement } from "../../../store/statement.ts";
 import type { WindowsRequest } from "../../../languages/promql/storage.ts";
 import type { SpanLabel } from "../../../store/span-labels.ts";
+import { withMatchingValues } from "./matching-values.ts";
 import type { SpanMetric } from "./span-metric.ts";
 import type { SpanSeriesName } from "./span-metrics.ts";
 import { labelOf, selectSpans, type SelectedSpans } from "./span-selection.ts";
@@ -72,7 +73,10 @@ export async function selectCells(
   { cells, labels, name, request }: SpanWindows,
   query: SpanQuery,
 ): Promise<Statement | null> {
-  const selection = { ...request, metric: name.metric, project: query.project, labels };
+  const selection = await withMatchingValues(
+    { ...request, metric: name.metric, project: query.project, labels },
+    { ...request, reader: query.reader },
+  );
   const { rest, statement } = await summedCells({ name, selection, cells, query });
   const selected = rest.length === 0 ? null : selectSpans({ ...selection, ranges: rest });
   const parts = [statement, selected === null ? undefined : cellsOfSpans(name, cells, selected)];

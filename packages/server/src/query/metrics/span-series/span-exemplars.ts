@@ -17,6 +17,7 @@ import {
 import { isMatchedBy } from "../label-matching.ts";
 import { spanLabels } from "../../../store/span-labels.ts";
 import type { SpanSeriesName } from "./span-metrics.ts";
+import { withMatchingValues } from "./matching-values.ts";
 import { selectSpans } from "./span-selection.ts";
 import { seriesLabels, toNumber, type SpanQuery } from "./span-series.ts";
 
@@ -40,7 +41,8 @@ export async function spanExemplars(
 ): Promise<ExemplarSeries[]> {
   if (metric.type === "gauge") return [];
   const labels = seriesLabels(metric, namedLabels);
-  const selected = selectSpans({ ...request, metric, project, labels, keepsDuplicates: true });
+  const selection = { ...request, metric, project, labels, keepsDuplicates: true };
+  const selected = selectSpans(await withMatchingValues(selection, { ...request, reader }));
   if (selected === null) return [];
   const bucket = part === "bucket" ? bucketOf(metric.value) : sql`0.`;
   const rows = await reader.query<PickedRow>(pickStatement({ ...selected, bucket, value: metric.value, request }), {

@@ -1,18 +1,18 @@
 /** Translates a selector into a table expression, conditions and labels over `spans`. */
-import { bind, join, sql, type Statement } from "../../../store/statement.ts";
+import { join, sql, type Statement } from "../../../store/statement.ts";
 import { allOf, projectCondition } from "../../conditions.ts";
-import type { LabelMatcher } from "../../../languages/promql/syntax/ast.ts";
 import { matchesAbsence } from "../label-matching.ts";
 import { endedWithin, type EndRange, isCounted, withCallers } from "../../../store/counted-calls.ts";
 import { callerLabels, isCallerLabel, isSpanLabel, spanLabels, type SpanLabel } from "../../../store/span-labels.ts";
 import { serviceEdges } from "./service-edges.ts";
+import { labelCondition, type SpanMatcher } from "./span-matchers.ts";
 import type { SpanMetric } from "./span-metric.ts";
 
 export interface SpanSelection {
   readonly metric: SpanMetric;
   /** Undefined means every project of the organization. */
   readonly project: string | undefined;
-  readonly matchers: readonly LabelMatcher[];
+  readonly matchers: readonly SpanMatcher[];
   /** Unix milliseconds of the spans' ends, both inclusive. */
   readonly fromMs: number;
   readonly toMs: number;
@@ -72,7 +72,7 @@ export function selectSpans(selection: SpanSelection): SelectedSpans | null {
 
 export interface MatchedLabel {
   readonly label: SpanLabel;
-  readonly matcher: LabelMatcher;
+  readonly matcher: SpanMatcher;
 }
 
 /** The matchers of a metric's labels; null if no series can match. */
@@ -91,20 +91,6 @@ export function matchedLabels({ matchers, metric }: SpanSelection): MatchedLabel
 export function labelOf(metric: SpanMetric, name: string): SpanLabel | undefined {
   const known = isSpanLabel(name) && (metric.labels.includes(name) || metric.labelsWhenNamed.includes(name));
   return known ? name : undefined;
-}
-
-export function labelCondition(label: Statement, { operator, value }: LabelMatcher): Statement {
-  switch (operator) {
-    case "=":
-      return sql`(${label}) = ${bind.text(value)}`;
-    case "!=":
-      return sql`(${label}) != ${bind.text(value)}`;
-    // ClickHouse uses RE2 like Prometheus; `s` lets a dot match a newline, as in Prometheus.
-    case "=~":
-      return sql`match(${label}, ${bind.text(`^(?s:${value})$`)})`;
-    default:
-      return sql`NOT match(${label}, ${bind.text(`^(?s:${value})$`)})`;
-  }
 }
 
 /** Expressions as one array of strings. */

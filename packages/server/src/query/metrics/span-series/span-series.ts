@@ -12,6 +12,7 @@ import type { SelectRequest, StoredSeries } from "../../../languages/promql/stor
 import { formatPlain } from "../../../languages/promql/syntax/number-literal.ts";
 import { isMatchedBy } from "../label-matching.ts";
 import type { SpanLabel } from "../../../store/span-labels.ts";
+import { withMatchingValues } from "./matching-values.ts";
 import type { SpanMetric } from "./span-metric.ts";
 import type { SpanSeriesName } from "./span-metrics.ts";
 import { selectSpans, type SelectedSpans } from "./span-selection.ts";
@@ -67,7 +68,8 @@ interface MetricRead {
 async function selectMetric(metric: SpanMetric, { names, query, request }: MetricRead): Promise<StoredSeries[]> {
   const { namedLabels, project, reader } = query;
   const labels = seriesLabels(metric, namedLabels);
-  const selected = selectSpans({ ...request, metric, project, labels });
+  const selection = { ...request, metric, project, labels };
+  const selected = selectSpans(await withMatchingValues(selection, { ...request, reader }));
   if (selected === null) return [];
   const parts = names.map(({ part }) => part);
   const rows = await reader.query<SampleRow>(samplesStatement(metric, { selected, parts }), {
@@ -84,8 +86,8 @@ async function selectMetric(metric: SpanMetric, { names, query, request }: Metri
     const groups = parts.includes("bucket") ? rowsOfLabels(rows) : rows.map((row) => [row]);
     for (const series of part === "bucket" ? bucketSeries(groups, build) : eachSeries(groups, build)) {
       if (await matchesLe(series.labels, request)) found.push(series);
-      // The memory of zeros and buckets, which are added after reading.
-      request.charge(series.timestampsMs.length * bytesPerSample);
+      // The memory of zeros and buckets, which are added after reading: each bucket has the labels once more.
+      request.charge(series.timestampsMs.length * bytesPerSample + series.labels.key.length);
       if (yielder.isDue(longStep)) await yielder.yield();
     }
   }
@@ -222,11 +224,9 @@ export async function spanSources(
   const allRows = { keepsDuplicates: true, keepsRepeatedCalls: true };
   const sources: Labels[] = [];
   for (const [metric, ofMetric] of byMetric(names)) {
-    const rows = await readLabelValues(
-      reader,
-      selectSpans({ ...request, metric, project, labels, ...allRows }),
-      request,
-    );
+    const selection = { ...request, metric, project, labels, ...allRows };
+    const selected = selectSpans(await withMatchingValues(selection, { ...request, reader }));
+    const rows = await readLabelValues(reader, selected, request);
     for (const { name } of ofMetric) sources.push(...rows.map((values) => toLabels(values, { name, labels })));
   }
   return sources;
@@ -250,13 +250,15 @@ export async function spanLabelSets(
     const { wanted } = request;
     // Fewer labels are fewer rows. The matchers are part of the statement.
     const labels = wanted === undefined || wanted.names ? all : all.filter((label) => wanted.values.has(label));
-    const selected = selectSpans({ ...request, metric, project, labels, keepsDuplicates: true });
+    const selection = { ...request, metric, project, labels, keepsDuplicates: true };
+    const selected = selectSpans(await withMatchingValues(selection, { ...request, reader }));
     const rows = await readLabelValues(reader, selected, request);
     for (const { name, part } of ofMetric) {
       const bounds = part === "bucket" ? [...bucketBounds, Infinity] : [undefined];
       for (const values of rows) {
         for (const bound of bounds) {
           const found = toLabels(values, { name, labels }, bound);
+          request.charge(found.key.length);
           if (await matchesLe(found, request)) sets.push(found);
           if (request.yieldBudget.spend(64)) await request.yieldBudget.yield();
         }

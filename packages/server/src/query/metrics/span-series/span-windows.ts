@@ -18,6 +18,9 @@ interface CellsRow {
   readonly totals: readonly (readonly [cell: string, amount: number | string])[];
 }
 
+/** A value, and whether it is present. */
+const bytesPerValue = 9;
+
 /** The series of a function over windows of spans; null if only the engine can compute them. */
 export async function aggregateSpanWindows(
   name: SpanSeriesName,
@@ -40,6 +43,8 @@ export async function aggregateSpanWindows(
   const series: GridSeries[] = [];
   const yielder = new CooperativeYield();
   for (const each of name.part === "bucket" ? bucketGrids(rows, windows) : eachGrid(rows, windows)) {
+    // Each bucket has the labels once more.
+    request.charge(each.values.length * bytesPerValue + each.labels.key.length);
     series.push(each);
     if (yielder.isDue(longStep)) await yielder.yield();
   }

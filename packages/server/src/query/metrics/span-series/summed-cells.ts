@@ -5,7 +5,8 @@ import { isWholeMinute, minuteUnixNano, rolledUpPart } from "../../../store/roll
 import { boundOfKey, callMinutes } from "../../../store/rollups/call-minutes.ts";
 import { hourNanos } from "../../../store/rollups/rollup.ts";
 import { bind, callerOrganization, join, sql, type Statement } from "../../../store/statement.ts";
-import { labelCondition, matchedLabels, type SpanSelection, textList } from "./span-selection.ts";
+import { labelCondition } from "./span-matchers.ts";
+import { matchedLabels, type SpanSelection, textList } from "./span-selection.ts";
 import type { SpanSeriesName } from "./span-metrics.ts";
 import type { SpanQuery } from "./span-series.ts";
 

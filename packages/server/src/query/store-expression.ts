@@ -3,7 +3,7 @@
  * long texts. Others are left to the engine: a statement with an expression that the store refuses would fail, and the store
  * cannot be stopped in the middle of a block of rows.
  */
-import { isCheapInStore } from "../../store-regex.ts";
+import { isCheapInStore } from "./store-regex.ts";
 
 export interface StoreExpression {
   readonly text: string;
