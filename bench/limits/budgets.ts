@@ -58,7 +58,7 @@ export async function openBudgets(control: ControlDatabase, alone: boolean): Pro
     currency: "USD",
     logger: silentLogger,
     targetsOf: (model) => ({ root: model, targets }),
-    mostCost: (payer, each, { usage }) => mostCost(prices, payer, each, usage),
+    mostCost: (payer, each, { usage }) => mostCost(prices, payer, each, () => usage),
     onThreshold: () => {},
   });
 }

@@ -7,6 +7,7 @@ import {
   type ScriptedExchange,
   type ScriptedUpstream,
 } from "../../packages/server/test/support/scripted-upstream.ts";
+import { estimateTokens } from "../../packages/server/src/estimate-tokens.ts";
 import { formOf, toneFile } from "../../packages/server/test/support/test-transcription.ts";
 import { beforeTests } from "../support/hooks.ts";
 import { startServer, type RunningServer } from "../support/running-server.ts";
@@ -50,10 +51,12 @@ engines:
     capabilities: { embedder: [embeddings], speaker: [speech], hearer: [transcription] }
 aliases: { nickname: gpu/m }
 models:
+  long: { targets: [{ engine: gpu, model: m }] }
   falling: { targets: [{ engine: gpu, model: broken }], fallbacks: [costly], retries: { attempts: 0 } }
   costly: { targets: [{ engine: gpu, model: m }] }
 guardrails:
   judge: { type: moderation, base_url: "${upstream.url}/v1", model: judge, categories: { violence: { action: block } }, models: [never] }
+limits: { budget_output_tokens: 10, max_output_tokens: { long: 200, gpu/slow: 300 } }
 telemetry:
   token_prices:
     gpu/m: { input: 10, output: 10 }
@@ -252,6 +255,25 @@ telemetry:
     assert.equal(await tenant.status(key, "/v1/chat/completions", body), 200);
     assert.equal((await tenant.show(budget)).used, cost);
   });
+
+  for (const [model, members, most] of [
+    ["m", {}, 10],
+    ["long", {}, 200],
+    ["slow", {}, 300],
+    ["long", { max_tokens: 20 }, 20],
+    ["long", { n: 2 }, 400],
+  ] as const) {
+    test(`reserve ${most} tokens of output for ${model} with ${JSON.stringify(members)}`, async () => {
+      const tenant = await BudgetTenant.create(server);
+      const key = await tenant.key();
+      await tenant.budget({ name: "all", amount: 0.000_01 });
+      const body = { model, messages, ...members };
+      const { message } = await refusal(await tenant.call(key, "/v1/chat/completions", body));
+      const reserved = Number(/may cost ([\d.]+)/.exec(message)?.[1]) * 1e5;
+      const prompt = estimateTokens(JSON.stringify(body).length);
+      assert.equal(Math.round(reserved) - prompt, most, message);
+    });
+  }
 
   test("refuse models without a price unless they are allowed, and never refuse free ones", async () => {
     const tenant = await BudgetTenant.create(server);

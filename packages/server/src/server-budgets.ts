@@ -2,10 +2,12 @@
 import { randomUUID } from "node:crypto";
 import type { Alerts } from "./alerts/alerts.ts";
 import type { Config } from "./config/config.ts";
+import type { LimitSettings } from "./config/limits.ts";
 import type { Route } from "./http/route.ts";
 import { Budgets, type ReachedThreshold } from "./limits/budgets/budgets.ts";
 import type { Logger } from "./logger.ts";
 import { mostCost } from "./pricing/most-cost.ts";
+import type { PricedModel } from "./pricing/prices.ts";
 import type { Pricing } from "./pricing/pricing.ts";
 import { noTokens } from "./pricing/token-usage.ts";
 import type { Registry } from "./routing/registry.ts";
@@ -52,10 +54,12 @@ export async function openServerBudgets(parts: BudgetParts): Promise<ServerBudge
     logger,
     targetsOf: (model) => registry.targetsOf(model),
     mostCost(payer, targets, { unlimitedAnswers = 0, usage }) {
-      if (unlimitedAnswers === 0) return mostCost(prices, payer, targets, usage);
+      if (unlimitedAnswers === 0) return mostCost(prices, payer, targets, () => usage);
       const { tokens = noTokens } = usage;
-      const outputTokens = tokens.outputTokens + unlimitedAnswers * limits.budget_output_tokens;
-      return mostCost(prices, payer, targets, { ...usage, tokens: { ...tokens, outputTokens } });
+      return mostCost(prices, payer, targets, (target) => {
+        const outputTokens = tokens.outputTokens + unlimitedAnswers * longestAnswer(target, limits);
+        return { ...usage, tokens: { ...tokens, outputTokens } };
+      });
     },
     onThreshold(reached) {
       report(reached, parts);
@@ -82,6 +86,15 @@ export async function openServerBudgets(parts: BudgetParts): Promise<ServerBudge
       await series?.close();
     },
   };
+}
+
+/** Tokens of one answer that nothing limits. */
+function longestAnswer(
+  { engine, model, modelId }: PricedModel,
+  { budget_output_tokens: usual, max_output_tokens: known }: LimitSettings,
+): number {
+  for (const name of [`${engine}/${model}`, modelId]) if (Object.hasOwn(known, name)) return known[name]!;
+  return usual;
 }
 
 const billionths = 1e9;

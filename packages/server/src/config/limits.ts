@@ -76,8 +76,18 @@ export const limits = Type.Object(
       maximum: 10_000_000,
       default: 4_096,
       description:
-        "Output tokens for which budgets reserve money if a call does not limit its output, such as by `max_tokens`. A call that generates more can exceed a budget by the difference.",
+        "Output tokens for which budgets reserve money if a call does not limit its output, such as by `max_tokens`, and `max_output_tokens` does not have its model. A call that generates more can exceed a budget by the difference.",
     }),
+    max_output_tokens: Type.Record(
+      Type.String({ minLength: 1 }),
+      Type.Integer({ minimum: 1, maximum: 10_000_000, description: "The most tokens that the model generates." }),
+      {
+        default: {},
+        maxProperties: 1000,
+        description:
+          "The most tokens that models generate in one answer, by `engine/model` or model ID: budgets reserve money for them if a call does not limit its output.",
+      },
+    ),
   },
   {
     default: {},

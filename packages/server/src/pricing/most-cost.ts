@@ -6,19 +6,19 @@ import type { CallUsage } from "./token-usage.ts";
 /**
  * Whole billionths of the currency's unit, of the most expensive model; undefined if one has no price.
  * @param models that may answer
- * @param usage what it may use at most
+ * @param usageOf what it may use of a model at most
  */
 export function mostCost(
   prices: Pick<Prices, "isOwn" | "ofCall">,
   payer: Payer,
   models: readonly PricedModel[],
-  usage: CallUsage,
+  usageOf: (model: PricedModel) => CallUsage,
 ): number | undefined {
   const nowMs = Date.now();
   let most: number | undefined;
   for (const model of models) {
     const found = prices.ofCall(payer, model, nowMs);
-    const cost = found === undefined ? undefined : costOf(withHighestRates(found.price), usage);
+    const cost = found === undefined ? undefined : costOf(withHighestRates(found.price), usageOf(model));
     if (cost === undefined && !prices.isOwn(model.engine)) return undefined;
     most = Math.max(most ?? 0, cost === undefined ? 0 : cost.input + cost.output);
   }
