@@ -54,7 +54,7 @@ telemetry: { currency: EUR, token_prices: { large: { input: 2.5, output: 10 }, s
     [ours, { model: "small" }, {}],
     [ours, { model: "free", user: "ada" }, {}],
     [ours, { model: "broken" }, {}],
-    [theirs, { model: "large", user: "ada", metadata: { team: "search" } }, {}],
+    [theirs, { model: "large", user: "ada" }, { "x-tags": "team=search" }],
   ];
   await Promise.all(
     calls.map(async ([tenant, body, headers]) => {

@@ -49,6 +49,7 @@ engines:
     base_url: "${upstream.url}/v1"
     models: [m, slow, cheap, broken, unpriced, free, embedder, speaker, hearer]
     capabilities: { embedder: [embeddings], speaker: [speech], hearer: [transcription] }
+  native: { type: openai_compatible, base_url: "${upstream.url}/v1", models: [compactor], wires: [responses] }
 aliases: { nickname: gpu/m }
 models:
   long: { targets: [{ engine: gpu, model: m }] }
@@ -69,11 +70,16 @@ telemetry:
     gpu/speaker: { characters: 100 }
     gpu/hearer: { audio_minute: 0.06 }
     judge: { request: 0.002 }
+    native/compactor: { input: 10, output: 10 }
 `),
     );
   });
 
   async function answer(exchange: ScriptedExchange): Promise<void> {
+    if (exchange.path.endsWith("/compact")) {
+      const used = { input_tokens: 100, output_tokens: 100, total_tokens: 200 };
+      return exchange.answer({ id: "resp_1", object: "response.compaction", output: [], usage: used });
+    }
     if (exchange.path.endsWith("/embeddings")) {
       const data = [{ object: "embedding", index: 0, embedding: [1, 0] }];
       return exchange.answer({
@@ -157,6 +163,7 @@ telemetry:
     ["/v1/chat/completions", chat, /"code":"insufficient_quota"/],
     ["/v1/completions", { model: "m", prompt: "Hello?", max_tokens: 100 }, /"code":"insufficient_quota"/],
     ["/v1/responses", { model: "m", input: "Hello?", max_output_tokens: 100 }, /"code":"insufficient_quota"/],
+    ["/v1/responses/compact", { model: "compactor", input: "Hello?" }, /"code":"insufficient_quota"/],
     ["/v1/messages", { model: "m", messages, max_tokens: 100 }, /"type":"error".*"type":"rate_limit_error"/],
     ["/v1/embeddings", { model: "embedder", input: "Hello?" }, /"code":"insufficient_quota"/],
     ["/v1/moderations", { model: "judge", input: "Hello?" }, /"code":"insufficient_quota"/],
@@ -173,8 +180,14 @@ telemetry:
       const budget = await tenant.budget({ name: "all", amount: 2 * cost });
       // What is estimated before a call may be more than what it costs.
       await tenant.update(budget, { amount: 1 });
-      assert.equal(await tenant.status(key, path, body), 200);
+      const team = await tenant.budget({ name: "team", amount: 1, subject: "tag", tag: "team" });
+      const headers = { "x-tags": "team=search%20%26%20ads, other=1" };
+      assert.equal(await tenant.status(key, path, body, { headers }), 200);
       assert.equal((await tenant.show(budget)).used, cost);
+      assert.deepEqual(
+        (await tenant.show(team)).values?.map(({ used, value }) => [value, used]),
+        [["search & ads", cost]],
+      );
       await tenant.update(budget, { amount: cost });
       const refused = await tenant.call(key, path, body);
       assert.equal(refused.status, 429);
@@ -187,9 +200,11 @@ telemetry:
     const tenant = await BudgetTenant.create(server);
     const key = await tenant.key();
     const budget = await tenant.budget({ name: "all", amount: 1 });
+    const team = await tenant.budget({ name: "team", amount: 1, subject: "tag", tag: "team", value: "search" });
     const form = () => formOf({ model: "hearer", response_format: "json", file: toneFile(1) });
-    assert.equal(await tenant.status(key, "/v1/audio/transcriptions", form()), 200);
-    assert.equal((await tenant.show(budget)).used, cost);
+    const headers = { "x-tags": "team=search" };
+    assert.equal(await tenant.status(key, "/v1/audio/transcriptions", form(), { headers }), 200);
+    for (const each of [budget, team]) assert.equal((await tenant.show(each)).used, cost);
     await tenant.update(budget, { amount: cost });
     const response = await tenant.call(key, "/v1/audio/transcriptions", form());
     assert.equal((await refusal(response)).code, "insufficient_quota");

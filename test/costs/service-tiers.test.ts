@@ -16,6 +16,15 @@ async function answer(exchange: ScriptedExchange): Promise<void> {
   const request = exchange.json as { user?: string; metadata?: { user_id?: string }; stream?: boolean };
   const tier = request.user ?? request.metadata?.user_id;
   const head = { id: `id_${exchange.index}`, model: "m", created: 1, service_tier: tier };
+  if (exchange.path.endsWith("/compact")) {
+    return exchange.answer({
+      ...head,
+      object: "response.compaction",
+      output: [],
+      usage: counts,
+      service_tier: "default",
+    });
+  }
   const isStream = request.stream === true;
   if (isStream) exchange.beginEvents();
   if (exchange.path.endsWith("/responses")) {
@@ -105,6 +114,19 @@ telemetry:
       });
     }
   }
+
+  test("is the usual one where a conversation is compacted, which costs what others do", async () => {
+    const { traceId, headers } = newTrace();
+    const answered = await server.call("/v1/responses/compact", { model: "m", input: "Hello?", user: "ada" }, headers);
+    const { usage: told } = (await answered.json()) as { usage: { cost?: number } };
+    assert.deepEqual([answered.headers.get("x-cost"), told.cost], ["0.0045", 0.0045]);
+    const [span] = await spansOf(sounding, traceId, 1);
+    const attributes = attributesOf(span!);
+    assert.deepEqual(
+      ["gen_ai.usage.cost", "gen_ai.usage.output_tokens", "user.id"].map((name) => attributes[name]),
+      [0.004_5, "100", "ada"],
+    );
+  });
 
   test("is shown with its prices", async () => {
     const { data } = await sounding.models.prices({ model: "m" });

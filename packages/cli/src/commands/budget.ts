@@ -66,7 +66,11 @@ them has the whole amount. A call counts in every budget that applies to it, and
     key: { type: "string", value: "KEY", description: "Only calls with this API key: its name or ID." },
     user: { type: "string", value: "USER", description: "Only calls for this end user." },
     model: { type: "string", value: "MODEL", description: "Only calls of this model or alias." },
-    tag: { type: "string", value: "NAME=VALUE", description: "Only calls whose metadata has this member." },
+    tag: {
+      type: "string",
+      value: "NAME=VALUE",
+      description: "Only calls whose metadata or header x-tags has this member.",
+    },
     each: {
       type: "string",
       value: "SUBJECT",

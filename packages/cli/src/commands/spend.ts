@@ -23,7 +23,7 @@ With --json: the answer of \`GET /observability/spend\`.`,
       value: "LIST",
       default: "model",
       description:
-        "What to group by, separated by commas: model, engine, organization, project, key, user, day, or tag:NAME for the values of a name in the metadata of requests. Empty: the total only.",
+        "What to group by, separated by commas: model, engine, organization, project, key, user, day, or tag:NAME for the values of a name in the metadata or the header x-tags of requests. Empty: the total only.",
     },
     since: { ...rangeOptions.since, default: "30d" },
     until: rangeOptions.until,

@@ -1424,7 +1424,7 @@ export interface Conversations {
 
 /** Which calls to add up, and by what. */
 export interface SpendQuery {
-  /** What to group by, separated by commas, at most four: `day`, `model`, `engine`, `organization`, `project`, `key`, `user` and `tag:NAME`, the value of that name in the `metadata` of requests. Default: one group. */
+  /** What to group by, separated by commas, at most four: `day`, `model`, `engine`, `organization`, `project`, `key`, `user` and `tag:NAME`, the value of that name in the `metadata` or the header `x-tags` of requests. Default: one group. */
   by?: string | null;
   /** The key's own organization, which is the default; any other is refused. */
   organization_id?: string | null;
@@ -1438,7 +1438,7 @@ export interface SpendQuery {
   key_id?: string | null;
   /** Only calls for this end user; "" for calls that name none. */
   user_id?: string | null;
-  /** Only calls with each of these pairs in `metadata`, as a JSON object such as `{"team":"search"}`; the value "" finds calls without the name. */
+  /** Only calls with each of these tags, as a JSON object such as `{"team":"search"}`; the value "" finds calls without the name. */
   tags?: Record<string, string> | null;
   /** How far to look back from `end`: an integer of at least 1, followed by `m` (minutes), `h` or `d`. Default "30d". */
   time_window?: string | null;

@@ -26,7 +26,7 @@ export interface Budget {
   subject: "organization" | "project" | "key" | "user" | "model" | "tag";
   /** The one project (its name), key (its identifier), end user, model (ID or alias) or value of the tag. Null: each one has the whole amount. Always null for an organization. */
   value: string | null;
-  /** Name of the tag: a member of the `metadata` of requests. Null unless `subject` is `tag`. */
+  /** Name of the tag: a member of the `metadata` of requests, or a name in their header `x-tags`. Null unless `subject` is `tag`. */
   tag: string | null;
   /** Period of the calendar after which the budget starts again; weeks start on Monday. `total`: never. */
   period: "day" | "week" | "month" | "total";

@@ -68,7 +68,7 @@ const fixed = {
   ),
   tag: nullable(
     Type.String({ minLength: 1, maxLength: 64 }),
-    "Name of the tag: a member of the `metadata` of requests. Null unless `subject` is `tag`.",
+    "Name of the tag: a member of the `metadata` of requests, or a name in their header `x-tags`. Null unless `subject` is `tag`.",
   ),
   period: Type.Enum([...budgetPeriods], {
     description: "Period of the calendar after which the budget starts again; weeks start on Monday. `total`: never.",

@@ -19,7 +19,7 @@ export const SpendQuery = schema(
     {
       by: optional(
         Type.String({ maxLength: 512 }),
-        `What to group by, separated by commas, at most four: ${spendDimensions.map((each) => `\`${each}\``).join(", ")} and \`tag:NAME\`, the value of that name in the \`metadata\` of requests. Default: one group.`,
+        `What to group by, separated by commas, at most four: ${spendDimensions.map((each) => `\`${each}\``).join(", ")} and \`tag:NAME\`, the value of that name in the \`metadata\` or the header \`x-tags\` of requests. Default: one group.`,
       ),
       organization_id: tenantFilters.organization_id,
       project_name: tenantFilters.project_name,
@@ -31,7 +31,7 @@ export const SpendQuery = schema(
         Type.Record(Type.String({ minLength: 1, maxLength: 64 }), Type.String({ maxLength: 512 }), {
           maxProperties: 16,
         }),
-        'Only calls with each of these pairs in `metadata`, as a JSON object such as `{"team":"search"}`; the value "" finds calls without the name.',
+        'Only calls with each of these tags, as a JSON object such as `{"team":"search"}`; the value "" finds calls without the name.',
       ),
       time_window: timeWindow(
         `How far to look back from \`end\`: an integer of at least 1, followed by \`m\` (minutes), \`h\` or \`d\`. Default "${defaultSpendWindow}".`,

@@ -75,8 +75,8 @@ export function admitChat<Model extends ChatModel>(
       call: () => {
         const usage = { tokens: { ...noTokens, inputTokens: promptTokens, outputTokens: (longest ?? 0) * count } };
         const unlimitedAnswers = longest === undefined ? count : 0;
-        const { endUser, metadata } = callerIn(input);
-        return { model: request.model, endUser, tags: metadata, usage, unlimitedAnswers };
+        const { endUser, tags } = callerIn(input);
+        return { model: request.model, endUser, tags, usage, unlimitedAnswers };
       },
     });
     const prepared = { request, changes, model, guard, promptTokens };

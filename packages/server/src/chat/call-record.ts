@@ -4,6 +4,7 @@ import type { ChatRequest } from "../api/chat-request.ts";
 import type { AppError } from "../errors.ts";
 import type { CallStart, ChatOperation, FinishedChat } from "../finished-call.ts";
 import { callerOf, type CallerFields, type NamedCaller } from "../http/caller.ts";
+import { tagsInHeader, tagsOfCall } from "../http/request-tags.ts";
 import type { GuardReport } from "../guardrails/chat-guard.ts";
 import type { RouteInput } from "../http/route.ts";
 import type { Admission } from "../limits/admission.ts";
@@ -37,7 +38,7 @@ interface CallContext {
 export function refusedChat(input: ChatCallInput, start: CallStart, error: AppError): FinishedChat {
   const { body: request } = input;
   return {
-    ...callerOf(input, namedIn(request)),
+    ...callerOf(input, namedIn(input, request)),
     kind: "chat",
     operation: input.operation ?? "chat",
     request,
@@ -57,29 +58,21 @@ export function refusedChat(input: ChatCallInput, start: CallStart, error: AppEr
   };
 }
 
-/** As OpenAI limits `metadata`. */
-const longestTagName = 64;
-const longestTag = 512;
-const mostTags = 16;
-
-/** The pairs of `metadata` that are texts. A session has a place of its own. */
-function tagsOf(metadata: JsonObject): Readonly<Record<string, string>> {
-  const isTag = ([name, value]: readonly [string, unknown]): boolean =>
-    name !== "session_id" && name.length <= longestTagName && (nonEmptyText(value)?.length ?? Infinity) <= longestTag;
-  return Object.fromEntries(Object.entries(metadata).filter(isTag).slice(0, mostTags)) as Record<string, string>;
-}
-
 /** For whom a call is made, and what the application says of it. */
 export function callerIn(input: Pick<ChatCallInput, "body" | CallerFields>): {
   readonly endUser: string | undefined;
-  readonly metadata: unknown;
+  /** Budgets also count by numbers and truth values. */
+  readonly tags: unknown;
 } {
   const { metadata } = input.body as JsonObject;
-  return { endUser: callerOf(input, namedIn(input.body)).endUser, metadata };
+  const { endUser } = callerOf(input, namedIn(input, input.body));
+  const inHeader = tagsInHeader(input.headers);
+  if (inHeader === undefined) return { endUser, tags: metadata };
+  return { endUser, tags: isObject(metadata) ? { ...inHeader, ...metadata } : inHeader };
 }
 
 /** `user` and `safety_identifier` are OpenAI's; a session is what applications put into `metadata`. */
-function namedIn(request: ChatRequest): NamedCaller {
+function namedIn({ headers }: Pick<ChatCallInput, "headers">, request: ChatRequest): NamedCaller {
   const { metadata, safety_identifier: safetyIdentifier, user } = request as JsonObject;
   const session = isObject(metadata) ? metadata["session_id"] : undefined;
   const endUser = nonEmptyText(user) ?? nonEmptyText(safetyIdentifier);
@@ -87,7 +80,7 @@ function namedIn(request: ChatRequest): NamedCaller {
   return {
     ...(endUser === undefined ? {} : { endUser }),
     ...(conversation === undefined ? {} : { conversation }),
-    ...(isObject(metadata) ? { tags: tagsOf(metadata) } : {}),
+    ...(isObject(metadata) ? { tags: tagsOfCall(headers, metadata) } : {}),
   };
 }
 
@@ -179,7 +172,7 @@ export class CallRecord implements ChunkObserver {
     });
     parts.observe({
       // What is sent to the model may lack it, if it is translated.
-      ...callerOf(input, { ...namedIn(request), ...namedIn(input.body) }),
+      ...callerOf(input, { ...namedIn(input, request), ...namedIn(input, input.body) }),
       kind: "chat",
       operation: input.operation ?? "chat",
       request,

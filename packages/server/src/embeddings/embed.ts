@@ -105,8 +105,8 @@ async function admit(input: EmbedInput, parts: EmbeddingParts) {
   const admission = await parts.limiter.admit(scope, {
     estimatedTokens,
     call: () => {
-      const { endUser } = callerOf(input, { endUser: body.user ?? undefined });
-      return { model: body.model, endUser, usage: { tokens: { ...noTokens, inputTokens: estimatedTokens } } };
+      const { endUser, tags } = callerOf(input, { endUser: body.user ?? undefined });
+      return { model: body.model, endUser, tags, usage: { tokens: { ...noTokens, inputTokens: estimatedTokens } } };
     },
   });
   return { prepared, estimatedTokens, model, admission };

@@ -1,5 +1,6 @@
 /** Who made a call, for whom, and in which trace, for the call's telemetry. */
 import type { Scope } from "../tenant.ts";
+import { tagsInHeader, type Tags } from "./request-tags.ts";
 import type { RouteInput } from "./route.ts";
 
 export interface Caller {
@@ -18,8 +19,8 @@ export interface Caller {
   readonly agent?: string | undefined;
   /** Whether the caller asked that telemetry leave out its content. */
   readonly isPrivate: boolean;
-  /** Pairs of the request's `metadata`, by which costs can be added up. */
-  readonly tags?: Readonly<Record<string, string>> | undefined;
+  /** By which costs can be added up. */
+  readonly tags?: Tags | undefined;
 }
 
 /** The members of a request that say who made it. */
@@ -47,7 +48,7 @@ export function callerOf(
     conversation: idOf(named.conversation ?? session),
     agent: idOf(textOf(headers["x-claude-code-agent-id"])),
     isPrivate: isPrivate(headers),
-    tags: named.tags,
+    tags: named.tags ?? tagsInHeader(headers),
   };
 }
 

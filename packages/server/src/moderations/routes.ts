@@ -27,12 +27,10 @@ export function moderationRoutes({ costs, limiter, moderatorFor }: ModerationPar
       const tokens = estimateTokens(bytes.length);
       const admission = await limiter.admit(scope, {
         estimatedTokens: tokens,
-        call: () => ({
-          model: moderator.name,
-          endUser: callerOf(input).endUser,
-          usage: usageOf(tokens),
-          targets: [target],
-        }),
+        call: () => {
+          const { endUser, tags } = callerOf(input);
+          return { model: moderator.name, endUser, tags, usage: usageOf(tokens), targets: [target] };
+        },
       });
       let used = 0;
       let cost: CallCost | undefined;

@@ -42,8 +42,8 @@ export function responseRoutes(parts: ChatParts<RoutedChat>, { stored, backgroun
       },
       { takesCutTexts: true },
     ),
-    route(countResponseTokens, async (input) => ({ kind: "json", ...(await ask("input_tokens", input)) })),
-    route(compactResponse, async (input) => ({ kind: "json", ...(await ask("compact", input)) })),
+    route(countResponseTokens, async (input) => ({ kind: "json", ...(await ask.countTokens(input)) })),
+    route(compactResponse, async (input) => ({ kind: "json", ...(await ask.compact(input)) })),
     route(getResponse, async (input) => {
       const { query, scope, signal } = input;
       const found = await find(input);

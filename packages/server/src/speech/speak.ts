@@ -98,7 +98,10 @@ async function admit(input: SpeechInput, parts: SpeechParts) {
     const inputTokens = estimateTokens(speech.input.length);
     const admission = await parts.limiter.admit(input.scope, {
       estimatedTokens: inputTokens,
-      call: () => ({ model: speech.model, endUser: callerOf(input).endUser, usage: mostUsed(speech) }),
+      call: () => {
+        const { endUser, tags } = callerOf(input);
+        return { model: speech.model, endUser, tags, usage: mostUsed(speech) };
+      },
     });
     return { speech, model, inputTokens, admission };
   } catch (thrown) {

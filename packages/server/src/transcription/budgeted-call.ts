@@ -19,9 +19,11 @@ export function budgetedCall(
   const bytes = Number(input.headers["content-length"] ?? Infinity);
   const inputSeconds = Math.min(maxSeconds, bytes / leastBytesPerSecond);
   const tokens = Math.ceil(inputSeconds * tokensPerSecond);
+  const { endUser, tags } = callerOf(input);
   return {
     model,
-    endUser: callerOf(input).endUser,
+    endUser,
+    tags,
     usage: {
       inputSeconds,
       tokens: { ...noTokens, inputTokens: tokens, audioInputTokens: tokens, outputTokens: tokens },

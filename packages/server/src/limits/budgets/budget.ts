@@ -30,7 +30,7 @@ export interface BudgetedCall {
   /** As the caller wrote it. */
   readonly model: string;
   readonly endUser?: string | undefined;
-  /** The request's `metadata`. */
+  /** The request's `metadata`, and the header `x-tags`. */
   readonly tags?: unknown;
   /** What it may use at most, as far as that is known. */
   readonly usage: CallUsage;
