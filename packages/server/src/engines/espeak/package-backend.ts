@@ -9,8 +9,8 @@ import { siblingScript } from "../../child-process/sibling-script.ts";
 import { fromInt16Bytes } from "../../audio/samples.ts";
 import { AppError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
-import type { JobOptions } from "../job-queue.ts";
 import type { Voice } from "../engine.ts";
+import type { JobOptions } from "../../scheduling/job-queue.ts";
 import { createSynthesizerPool, type Synthesizer } from "../spoken-text/synthesizer-pool.ts";
 import type { EspeakPhrase, EspeakReady, EspeakSpoken } from "./protocol.ts";
 import type { EspeakSpeech, EspeakBackend } from "./backend.ts";
@@ -30,8 +30,8 @@ export function createPackageBackend({ processes, logger }: { processes: number;
     most: processes,
     what: "An espeak-ng process",
     logger,
-    async start() {
-      const process = await startProcess();
+    async start(signal) {
+      const process = await startProcess(signal);
       known.resolve(process.voices);
       return process;
     },
@@ -72,7 +72,7 @@ export function hasPackage(): boolean {
   }
 }
 
-async function startProcess(): Promise<PackageProcess> {
+async function startProcess(signal: AbortSignal): Promise<PackageProcess> {
   // It needs nothing of the server's environment, and gets nothing.
   const child = spawn(process.execPath, [entry], { stdio: ["pipe", "pipe", "pipe"], env: {} });
   const running = new RunningProcess(child, 500);
@@ -83,6 +83,7 @@ async function startProcess(): Promise<PackageProcess> {
     error ?? new Error(`espeak-ng ended with ${how}: ${running.lastOutput}`);
   const line = await running.started(output.line(), {
     timeoutMs: startTimeoutMs,
+    signal,
     timedOut: () => new Error(`espeak-ng did not start within ${startTimeoutMs} ms.`),
     ended: failure,
   });
@@ -103,10 +104,10 @@ async function startProcess(): Promise<PackageProcess> {
       return { sampleRate, samples, words };
     },
     ended,
-    async end() {
+    stop() {
+      // Callers wait for the end.
       running.ref();
       running.kill();
-      await ended;
     },
   };
 }

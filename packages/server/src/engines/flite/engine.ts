@@ -29,7 +29,7 @@ const phraseLengths = { longest: 160, longestFirst: 48 };
 export function createFliteEngine(name: string, settings: FliteEngineSettings, parts: { logger: Logger }): Engine {
   const workers = settings.workers ?? Math.min(availableParallelism(), 8);
   const pool = createWorkerPool({ workers, logger: parts.logger });
-  if (settings.preload) pool.warm();
+  if (settings.preload) pool.preload();
   const slots = new ConcurrencyLimit(`The engine ${JSON.stringify(name)}`, workers + settings.queue_limit);
   const model: SpeechModel = {
     givesMarks: true,

@@ -65,6 +65,10 @@ async function startWorker(): Promise<Synthesizer<FlitePhrase, Utterance>> {
       return promise;
     },
     ended: ended.promise,
-    end: () => worker.terminate(),
+    stop() {
+      // Callers wait for the end.
+      worker.ref();
+      void worker.terminate();
+    },
   };
 }

@@ -141,8 +141,7 @@ export async function createLlamaCppEngine(
       logger: parts.logger,
     });
     models.set(id, { settings: model, supervised, purpose: await findPurpose(model, modelsDirectory) });
-    // A failure is logged where it happens and reported to the first caller.
-    if (model.preload === true) supervised.preload().catch(() => {});
+    if (model.preload === true) supervised.preload();
   }
   const find = (id: string): ServedModel => {
     const model = models.get(id);

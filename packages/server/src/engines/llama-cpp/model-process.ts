@@ -4,6 +4,7 @@
  */
 import { onAbort } from "../../abort.ts";
 import { IpcProcess } from "../../child-process/ipc-process.ts";
+import type { PooledProcess } from "../../child-process/pooled-process.ts";
 import { siblingScript } from "../../child-process/sibling-script.ts";
 import { computeEnvironment } from "../../config/library-paths.ts";
 import { AppError } from "../../errors.ts";
@@ -24,15 +25,11 @@ import type {
   WireError,
 } from "./protocol.ts";
 
-export interface ModelProcess {
-  /** Resolves when the process has ended, for any reason. */
-  readonly ended: Promise<void>;
+export interface ModelProcess extends PooledProcess {
   /** The events of a generation; leaving the loop or aborting the signal cancels it. */
   generate(generation: Generation, signal: AbortSignal): AsyncGenerator<GenerationEvent, void, undefined>;
   /** The vector of one text; aborting the signal cancels it. */
   embed(input: EmbeddingInput, signal: AbortSignal): Promise<EmbeddedInput>;
-  /** Ends the process; running calls fail. */
-  stop(): void;
 }
 
 interface StartOptions {
@@ -40,6 +37,8 @@ interface StartOptions {
   readonly settings: LoadSettings;
   readonly startTimeoutMs: number;
   readonly logger: Logger;
+  /** Aborts the start. */
+  readonly signal: AbortSignal;
 }
 
 type Child = IpcProcess<ToModel, FromModel>;
@@ -84,9 +83,10 @@ function readLoaded(message: FromModel): Loaded | undefined {
 }
 
 /** @throws AppError upstream_failed or upstream_timeout; the process is killed */
-async function load(child: Child, { name, settings, startTimeoutMs }: StartOptions): Promise<Loaded> {
+async function load(child: Child, { name, settings, startTimeoutMs, signal }: StartOptions): Promise<Loaded> {
   return child.start({ type: "load", settings }, readLoaded, {
     timeoutMs: startTimeoutMs,
+    signal,
     timedOut() {
       const message = `The model ${JSON.stringify(name)} was not loaded within start_timeout_ms (${startTimeoutMs}).`;
       return new AppError("upstream_timeout", message);
@@ -168,6 +168,9 @@ export async function startModelProcess(options: StartOptions): Promise<ModelPro
       for await (const event of run({ type: "embed", input }, signal)) if (event.kind === "embedded") embedded = event;
       if (embedded === undefined) throw new AppError("upstream_failed", "The model's process sent no vector.");
       return embedded;
+    },
+    get isRunning() {
+      return child.isConnected;
     },
     stop: () => child.kill(),
   };

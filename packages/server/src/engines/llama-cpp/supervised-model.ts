@@ -1,13 +1,11 @@
-/**
- * Keeps the process of a model: starts it on the first call, restarts it after a crash (with exponential backoff from the
- * second crash on), and stops it when it has been idle.
- */
-import { abortable, abortReason } from "../../abort.ts";
-import { AppError, defaultRetryAfterMs } from "../../errors.ts";
+/** Serves the calls of a model with its process: one process takes all calls at the same time. */
+import { ProcessPool } from "../../child-process/process-pool.ts";
+import type { PoolSession } from "../../child-process/pooled-process.ts";
+import { abortReason } from "../../abort.ts";
+import { AppError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
-import { FailureBackoff } from "../../child-process/failure-backoff.ts";
 import { ConcurrencyLimit } from "../concurrency-limit.ts";
-import { LoadFailure } from "../load-failure.ts";
+import { modelPoolOptions } from "../model-pool-options.ts";
 import { startModelProcess, type ModelProcess } from "./model-process.ts";
 import type { EmbeddedInput, EmbeddingInput, Generation, GenerationEvent, LoadSettings } from "./protocol.ts";
 
@@ -30,7 +28,7 @@ export interface SupervisedModel {
   /** The vectors of texts of one call, in their order; aborting the signal cancels it. */
   embed(inputs: readonly EmbeddingInput[], signal: AbortSignal): Promise<EmbeddedInput[]>;
   /** Loads the model before it is needed. */
-  preload(): Promise<void>;
+  preload(): void;
   /** Why it could not be loaded, as long as that is not tried again. */
   readonly problem: AppError | undefined;
   /** Whether its process has loaded it. */
@@ -42,148 +40,62 @@ export interface SupervisedModel {
 const inputsUnderway = 2;
 
 export function superviseModel(options: SupervisedModelOptions): SupervisedModel {
-  const { name, sequences, queueLimit, idleUnloadMs, logger } = options;
-  /** The process, or its start. */
-  let current: Promise<ModelProcess> | undefined;
-  let idleTimer: NodeJS.Timeout | undefined;
-  let choicesUnderway = 0;
-  /** Counts failed starts and unexpected ends of the process. */
-  const pauses = new FailureBackoff();
-  let closed = false;
+  const { name, sequences, queueLimit, startTimeoutMs, idleUnloadMs, logger } = options;
+  let files: readonly string[] = [];
+  const pool = new ProcessPool<ModelProcess>({
+    ...modelPoolOptions(name),
+    most: 1,
+    logger,
+    async start(signal) {
+      files = [];
+      const settings = await options.settings();
+      files = [settings.path];
+      return startModelProcess({ name, settings, startTimeoutMs, logger, signal });
+    },
+    files: () => files,
+    idleMs: idleUnloadMs,
+  });
+  const places = new ConcurrencyLimit(`The model ${JSON.stringify(name)}`, sequences + queueLimit);
 
-  const stopping = new WeakSet<ModelProcess>();
-
-  let loaded: ModelProcess | undefined;
-
-  const failure = new LoadFailure();
-
-  const start = async (): Promise<ModelProcess> => {
-    const settings = await options.settings();
-    const { startTimeoutMs } = options;
-    const started = await startModelProcess({ name, settings, startTimeoutMs, logger }).catch(
-      async (error: unknown) => {
-        if (error instanceof AppError && error.lasting) await failure.remember(error, [settings.path]);
-        throw error;
-      },
-    );
-    loaded = started;
-    void started.ended.then(() => {
-      if (loaded === started) loaded = undefined;
-      if (stopping.has(started)) return;
-      current = undefined;
-      pauses.fail();
-    });
-    return started;
-  };
-
-  const loadedProcess = (): Promise<ModelProcess> => {
-    if (current !== undefined) return current;
-    const { count, leftMs: pauseMs } = pauses;
-    if (pauseMs > 0) {
-      throw new AppError(
-        "overloaded",
-        `The model ${JSON.stringify(name)} failed ${count} times and is about to be restarted. Retry later.`,
-        { retryAfterMs: pauseMs },
-      );
+  const admit = ({ choices, group }: Pick<Generation, "choices" | "group">): Disposable => {
+    if (choices > sequences + queueLimit) {
+      const message = `n is ${choices}, but this model generates at most ${sequences + queueLimit} choices.`;
+      throw new AppError("invalid_request", message, { param: "n" });
     }
-    const starting = start();
-    current = starting;
-    starting.catch((error: unknown) => {
-      if (current === starting) current = undefined;
-      if (!(error instanceof AppError && error.lasting)) pauses.fail();
-      logger.error({ model: name, error }, "a model cannot be loaded");
-    });
-    return starting;
+    return places.take(group, choices);
   };
 
-  const loadedUnlessAborted = async (signal: AbortSignal): Promise<ModelProcess> => {
+  const enter = async (group: string, signal: AbortSignal): Promise<PoolSession<ModelProcess>> => {
     try {
-      if (failure.isKnown) await failure.check();
-      return await abortable(loadedProcess(), signal);
+      return await pool.enter({ group, signal });
     } catch (error) {
       throw signal.aborted ? abortReason(signal) : error;
     }
   };
 
-  const unload = async (): Promise<void> => {
-    clearTimeout(idleTimer);
-    const unloading = current;
-    // A call that comes from now on starts another process.
-    current = undefined;
-    const process = await unloading?.catch(() => undefined);
-    if (process === undefined) return;
-    stopping.add(process);
-    process.stop();
-    await process.ended;
-  };
-
-  const slots = new ConcurrencyLimit(`The model ${JSON.stringify(name)}`, sequences + queueLimit);
-
-  const admit = ({ choices, group }: Pick<Generation, "choices" | "group">): Disposable => {
-    if (closed)
-      throw new AppError("overloaded", `The model ${JSON.stringify(name)} is shutting down.`, {
-        retryAfterMs: defaultRetryAfterMs,
-      });
-    if (choices > sequences + queueLimit) {
-      throw new AppError(
-        "invalid_request",
-        `n is ${choices}, but this model generates at most ${sequences + queueLimit} choices.`,
-        {
-          param: "n",
-        },
-      );
-    }
-    const slot = slots.take(group, choices);
-    choicesUnderway += choices;
-    clearTimeout(idleTimer);
-    return slot;
-  };
-
-  const leave = (choices: number): void => {
-    choicesUnderway -= choices;
-    if (choicesUnderway > 0 || idleUnloadMs === undefined || closed) return;
-    idleTimer = setTimeout(() => {
-      logger.info({ model: name }, "model unloaded after being idle");
-      void unload();
-    }, idleUnloadMs);
-    idleTimer.unref();
-  };
-
   return {
     async *generate(generation, signal) {
-      using _slot = admit(generation);
-      try {
-        const process = await loadedUnlessAborted(signal);
-        yield* process.generate(generation, signal);
-        pauses.succeed();
-      } finally {
-        leave(generation.choices);
-      }
+      using _place = admit(generation);
+      using session = await enter(generation.group, signal);
+      yield* session.process.generate(generation, signal);
+      session.succeed();
     },
     async embed(inputs, signal) {
-      using _slot = admit({ choices: 1, group: inputs[0]?.group ?? "" });
-      try {
-        const process = await loadedUnlessAborted(signal);
-        const embedded = await embedEach(inputs, process, signal);
-        pauses.succeed();
-        return embedded;
-      } finally {
-        leave(1);
-      }
+      const group = inputs[0]?.group ?? "";
+      using _place = admit({ choices: 1, group });
+      using session = await enter(group, signal);
+      const embedded = await embedEach(inputs, session.process, signal);
+      session.succeed();
+      return embedded;
     },
     get problem() {
-      return failure.error;
+      return pool.problem;
     },
     get isLoaded() {
-      return loaded !== undefined && !stopping.has(loaded);
+      return pool.isLoaded;
     },
-    async preload() {
-      await loadedProcess();
-    },
-    async close() {
-      closed = true;
-      await unload();
-    },
+    preload: () => pool.preload(),
+    close: () => pool.close(),
   };
 }
 

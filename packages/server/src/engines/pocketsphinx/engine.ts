@@ -33,7 +33,7 @@ export function createPocketSphinxEngine(
   const installation = (): Installation => (found ??= findInstallation(places));
   const pool = new RecognizerPool({ processes, idleUnloadMs: settings.idle_unload_ms, installation, logger });
   const slots = new ConcurrencyLimit(`The engine ${JSON.stringify(name)}`, processes + settings.queue_limit);
-  if (settings.preload) pool.warm();
+  if (settings.preload) pool.preload();
   const model: TranscriptionModel = {
     givesWords: true,
     async *transcribe(call) {

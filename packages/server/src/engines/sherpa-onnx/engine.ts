@@ -11,7 +11,7 @@ import { ConcurrencyLimit } from "../concurrency-limit.ts";
 import { languagesOf, whisperLanguage } from "./languages.ts";
 import { givesWordTimes, loadSettings } from "./library-settings.ts";
 import { modelKinds } from "../../model-files/model-kinds.ts";
-import { ProcessPool } from "./process-pool.ts";
+import { createModelPool, type ModelPool } from "./model-pool.ts";
 import { filesOf, resolveModel, withPhonemeData } from "./resolve-model.ts";
 import { createSpeechModel } from "./speech-model.ts";
 import { createStreamModel } from "./stream-model.ts";
@@ -31,7 +31,7 @@ interface RunnableModel {
   readonly id: string;
   readonly createdUnixMs: number;
   /** Undefined for a model that cannot be used. */
-  readonly pool: ProcessPool | undefined;
+  readonly pool: ModelPool | undefined;
   /** Why it cannot be used; while it runs, its pool may know another reason. */
   readonly problem?: AppError;
   readonly speech?: SpeechModel;
@@ -134,7 +134,7 @@ async function makeRunnable(
 ): Promise<RunnableModel> {
   const resolved = await withPhonemeData(await resolveModel(id, settings, dataDirectory), settings, dataDirectory);
   const processes = settings.processes ?? 1;
-  const pool = new ProcessPool({
+  const pool = createModelPool({
     name: id,
     settings: loadSettings(settings, resolved),
     files: filesOf(resolved),

@@ -1,10 +1,11 @@
 /** One process that runs a model with sherpa-onnx: loads the model, does one piece of work at a time, is killed. */
 import { IpcProcess } from "../../child-process/ipc-process.ts";
+import type { PooledProcess } from "../../child-process/pooled-process.ts";
 import { siblingScript } from "../../child-process/sibling-script.ts";
 import { libraryPaths } from "../../config/library-paths.ts";
 import { AppError } from "../../errors.ts";
-import { publicReason } from "../load-failure.ts";
-import type { FromModel, LoadSettings, ResultOf, ToModel, Work } from "./protocol.ts";
+import { publicReason } from "../public-reason.ts";
+import type { FromModel, LoadSettings, ResultOf, StreamRecognition, StreamWork, ToModel, Work } from "./protocol.ts";
 
 interface StartOptions {
   readonly name: string;
@@ -16,21 +17,24 @@ interface StartOptions {
   readonly signal: AbortSignal;
 }
 
-/** Longest time for a phrase, or for some 30 s of speech. A process that needs longer is stuck. */
-const longestWorkMs = 600_000;
+export interface ModelStream extends Disposable {
+  /** The recognition result after these further samples. */
+  listen(work: Omit<StreamWork, "type" | "stream">): Promise<StreamRecognition>;
+}
 
 const script = siblingScript(import.meta.url, "child/main");
 
-export class ModelProcess {
+export class ModelProcess implements PooledProcess {
   readonly #process: IpcProcess<ToModel, FromModel>;
   readonly #name: string;
   readonly #files: readonly string[];
   #jobs = 0;
+  #streams = 0;
   #running: { readonly job: number; resolve(result: unknown): void; reject(error: unknown): void } | undefined;
   /** How long the library took to load the model. */
   loadMs = 0;
-  /** Resolves when the process has ended, for any reason. */
-  readonly ended: Promise<void>;
+  /** Resolves when the process has ended, for any reason, with how running work failed. */
+  readonly ended: Promise<AppError>;
 
   private constructor({ name, files }: Pick<StartOptions, "name" | "files">) {
     this.#name = name;
@@ -44,8 +48,10 @@ export class ModelProcess {
     this.#process.listen((message) => this.#receive(message));
     this.ended = this.#process.ended.then(({ how }) => {
       const message = `The model's process exited (${how}) before its work was complete.`;
-      this.#running?.reject(this.#failure(message, this.#lastWords));
+      const failure = this.#failure(message, this.#lastWords);
+      this.#running?.reject(failure);
       this.#running = undefined;
+      return failure;
     });
   }
 
@@ -92,17 +98,16 @@ export class ModelProcess {
     if (!this.isRunning) throw this.#failure("The model's process has exited.", undefined);
     this.#running = { job: ++this.#jobs, resolve, reject };
     this.#process.send({ type: "work", job: this.#jobs, work });
-    // The end of the process fails the work that is stuck.
-    const timer = setTimeout(() => this.stop(), longestWorkMs).unref();
-    try {
-      return (await promise) as ResultOf<W>;
-    } finally {
-      clearTimeout(timer);
-    }
+    return (await promise) as ResultOf<W>;
   }
 
-  forget(stream: number): void {
-    this.#process.send({ type: "forget", stream });
+  /** A recording that is recognized piece by piece. */
+  openStream(): ModelStream {
+    const stream = ++this.#streams;
+    return {
+      listen: (work) => this.run({ type: "listen", stream, ...work }),
+      [Symbol.dispose]: () => this.#process.send({ type: "forget", stream }),
+    };
   }
 
   /** Ends the process; running work fails. */

@@ -11,11 +11,11 @@ import { normalizeWhitespace } from "../spoken-text/sentences.ts";
 import { rewritten } from "../spoken-text/spoken-text.ts";
 import { readerOf } from "../spoken-text/readers.ts";
 import { synthesizePhrases } from "../spoken-text/synthesize-phrases.ts";
-import type { ProcessPool } from "./process-pool.ts";
+import type { ModelPool } from "./model-pool.ts";
 import type { SpeakerVoice } from "./voices.ts";
 
 export interface SpeechModelParts {
-  readonly pool: ProcessPool;
+  readonly pool: ModelPool;
   readonly slots: ConcurrencyLimit;
   readonly voices: readonly [SpeakerVoice, ...SpeakerVoice[]];
   /** Hertz. */
@@ -43,9 +43,8 @@ export function createSpeechModel({ pool, slots, voices, sampleRate }: SpeechMod
     const { speaker } = voiceNamed(call.voice, voices);
     const text = rewritten(readable, phrase, phrase.rewrites);
     const speed = Math.min(fastest, Math.max(slowest, call.speed));
-    const spoken = await pool.run(
-      { type: "speak", text: text.text, speaker, speed },
-      { ...turn, group: call.fairnessKey },
+    const spoken = await pool.run({ ...turn, group: call.fairnessKey }, (process) =>
+      process.run({ type: "speak", text: text.text, speaker, speed }),
     );
     const stretched = await stretchSamples(spoken.samples, spoken.sampleRate, call.speed / speed);
     if (level.loudness === undefined && Number.isFinite(spoken.loudness)) level.loudness = spoken.loudness;

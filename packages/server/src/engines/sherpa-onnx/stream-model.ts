@@ -5,7 +5,9 @@ import type { TranscribedDelta, TranscribedSegment, TranscriptionCall, Transcrip
 import type { ConcurrencyLimit } from "../concurrency-limit.ts";
 import { languageFor, onlyLanguage } from "./languages.ts";
 import { recognitionRate } from "./library-settings.ts";
-import type { ModelStream, ProcessPool } from "./process-pool.ts";
+import type { PoolSession } from "../../child-process/pooled-process.ts";
+import type { ModelPool } from "./model-pool.ts";
+import type { ModelProcess } from "./model-process.ts";
 import type { StreamRecognition, Utterance } from "./protocol.ts";
 import { RecentAudio } from "./recent-audio.ts";
 import { recognizedWords } from "./recognized-words.ts";
@@ -13,7 +15,7 @@ import { SpeakerRegistry } from "./speaker-registry.ts";
 import { mainSpeaker } from "./split-by-speaker.ts";
 
 export interface StreamModelParts {
-  readonly pool: ProcessPool;
+  readonly pool: ModelPool;
   readonly slots: ConcurrencyLimit;
   /** Undefined: any. */
   readonly languages: readonly string[] | undefined;
@@ -39,28 +41,26 @@ export function createStreamModel({ pool, slots, languages, speakerThreshold }: 
     async *transcribe(call) {
       languageFor(call.language, languages);
       using _slot = slots.take(call.fairnessKey);
+      const group = call.fairnessKey;
+      using session = await pool.enter({ signal: call.signal, group });
       const left = new AbortController();
       const signal = AbortSignal.any([call.signal, left.signal]);
-      let stream: ModelStream | undefined;
       try {
-        stream = await pool.openStream(signal, call.fairnessKey);
         const recent = new RecentAudio(recognitionRate, longestSegment);
         const speakers = speakerThreshold === undefined ? undefined : new SpeakerRegistry(speakerThreshold);
         const language = onlyLanguage(languages);
-        for await (const item of listen(stream, { call, signal, recent, language })) {
+        for await (const item of listen(session, { call, signal, recent, language })) {
           if (item.kind === "delta" || speakers === undefined) yield item;
           else {
             const samples = recent.between(item.startMs - marginMs, item.endMs + marginMs);
-            const turns = await pool.run(
-              { type: "diarize", samples },
-              { first: false, group: call.fairnessKey, signal },
+            const turns = await pool.run({ first: false, group, signal }, (process) =>
+              process.run({ type: "diarize", samples }),
             );
             yield { ...item, speaker: mainSpeaker(turns, speakers) };
           }
         }
       } finally {
         left.abort(new AppError("client_closed", "The transcription was cancelled."));
-        stream?.close();
       }
     },
   };
@@ -75,9 +75,11 @@ interface ListenOptions {
 }
 
 async function* listen(
-  stream: ModelStream,
+  { process, run }: PoolSession<ModelProcess>,
   { call, signal, recent, language }: ListenOptions,
 ): AsyncGenerator<TranscribedDelta | TranscribedSegment, void, undefined> {
+  using stream = process.openStream();
+  const turn = { first: false, group: call.fairnessKey, signal };
   const { audio, chunking, partials } = call;
   const silenceMs = chunking?.silenceDurationMs ?? usualSilenceMs;
   let sent = "";
@@ -98,9 +100,9 @@ async function* listen(
   for await (const samples of inBlocks(audio.open(recognitionRate), pieceSeconds * recognitionRate)) {
     seconds += samples.length / recognitionRate;
     recent.push(samples);
-    yield* toItems(await stream.listen({ samples, last: false, silenceMs }, signal));
+    yield* toItems(await run(turn, () => stream.listen({ samples, last: false, silenceMs })));
   }
-  yield* toItems(await stream.listen({ samples: new Float32Array(0), last: true, silenceMs }, signal));
+  yield* toItems(await run(turn, () => stream.listen({ samples: new Float32Array(0), last: true, silenceMs })));
 }
 
 /** @param seconds of the recording that were decoded */

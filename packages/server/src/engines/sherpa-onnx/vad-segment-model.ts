@@ -6,7 +6,7 @@ import type { ConcurrencyLimit } from "../concurrency-limit.ts";
 import { mapInOrder } from "./ordered-map.ts";
 import { detectedLanguage, languageFor, onlyLanguage } from "./languages.ts";
 import { recognitionRate } from "./library-settings.ts";
-import type { ProcessPool } from "./process-pool.ts";
+import type { ModelPool } from "./model-pool.ts";
 import type { SpeakerTurns } from "./protocol.ts";
 import { recognizeWhole, type RecognizedStretch } from "./recognize-whole.ts";
 import { recognizedWords } from "./recognized-words.ts";
@@ -15,7 +15,7 @@ import { partsBySpeaker, type SpokenPart } from "./split-by-speaker.ts";
 import { SpokenLanguage } from "./spoken-language.ts";
 
 export interface VadSegmentModelParts {
-  readonly pool: ProcessPool;
+  readonly pool: ModelPool;
   readonly slots: ConcurrencyLimit;
   /** Stretches of one call that are worked on at the same time. */
   readonly processes: number;
@@ -74,7 +74,7 @@ async function* transcribe(
     speakerThreshold === undefined
       ? segments
       : bySpeaker(segments, new SpeakerRegistry(speakerThreshold), (samples) =>
-          pool.run({ type: "diarize", samples }, { first: false, group, signal }),
+          pool.run({ first: false, group, signal }, (process) => process.run({ type: "diarize", samples })),
         );
   const spoken = new SpokenLanguage(language);
   const known = onlyLanguage(languages);
@@ -84,7 +84,7 @@ async function* transcribe(
       recognizeWhole(part, async (samples) => {
         const turn = { first, group, signal };
         first = false;
-        return await pool.run({ type: "transcribe", samples, language: each }, turn);
+        return await pool.run(turn, (process) => process.run({ type: "transcribe", samples, language: each }));
       }),
     );
     const speaker = "speaker" in part ? part.speaker : undefined;

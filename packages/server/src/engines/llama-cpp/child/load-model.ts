@@ -10,7 +10,7 @@ import {
   type LlamaModel,
 } from "node-llama-cpp";
 import { AppError } from "../../../errors.ts";
-import { publicReason } from "../../load-failure.ts";
+import { publicReason } from "../../public-reason.ts";
 import { describeGguf, type GgufDescription } from "../../../model-files/gguf-file.ts";
 import { embeddingProblem, poolings, purposeOf } from "../../../model-files/gguf-purpose.ts";
 import { defaultContextSize, defaultEmbeddingTokens, type EmbeddingSettings, type LoadSettings } from "../protocol.ts";

@@ -2,7 +2,7 @@
  * Queues jobs of many calls. Organizations take turns. Within an organization, the first job of a call precedes later jobs
  * of other calls, so every caller gets a first result soon, but new calls cannot starve running ones.
  */
-import { RoundRobinQueue } from "../scheduling/round-robin-queue.ts";
+import { RoundRobinQueue } from "./round-robin-queue.ts";
 
 export interface QueuedJob {
   /** Whether it is the first job of its call. */
