@@ -1,4 +1,4 @@
-/** The query languages that the editor knows. Each is loaded when an editor for it opens. */
+/** Defines a query language of the editor. It is loaded when an editor for it opens. */
 import type { Extension } from "@codemirror/state";
 
 /** What an editor's completion may ask the server for. */
@@ -20,8 +20,3 @@ export interface EditorLanguage {
   readonly title: string;
   readonly load: (context: LanguageContext) => Promise<LoadedLanguage>;
 }
-
-export const promqlLanguage: EditorLanguage = {
-  title: "PromQL",
-  load: async (context) => (await import("./promql-language.ts")).createPromqlLanguage(context),
-};

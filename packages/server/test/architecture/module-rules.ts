@@ -82,7 +82,14 @@ describe("the server's modules", () => {
   });
 });
 
-for (const folder of ["packages/server/src", "packages/client/src", "packages/cli/src", "scripts", "bench"]) {
+for (const folder of [
+  "packages/server/src",
+  "packages/client/src",
+  "packages/cli/src",
+  "packages/console/src",
+  "scripts",
+  "bench",
+]) {
   test(`no file of ${folder} is in an import cycle, not even for types`, () => {
     assert.deepEqual(cyclesIn(fileGraph(filesUnder(folder))), []);
   });

@@ -4,7 +4,7 @@ import uPlot from "uplot";
 import { formatTime } from "../format.ts";
 import { preferences } from "../../state/preferences.ts";
 import { canvasColor } from "./chart-color.ts";
-import type { ChartProps } from "./chart.tsx";
+import type { ChartProps } from "./chart-props.ts";
 
 /** @param latest the chart's properties, read when something happens */
 export function chartOptions(element: HTMLElement, latest: RefObject<ChartProps>): uPlot.Options {

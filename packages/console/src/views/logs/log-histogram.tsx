@@ -2,7 +2,8 @@
 import type { LogHistogram as Counts } from "@sounding/client";
 import { useMemo } from "preact/hooks";
 import type { Query } from "../../api/use-query.ts";
-import { Chart, type ChartSeries } from "../../design/chart/chart.tsx";
+import { Chart } from "../../design/chart/chart.tsx";
+import type { ChartSeries } from "../../design/chart/chart-props.ts";
 import { formatCount } from "../../design/format.ts";
 import { Notice } from "../../design/states.tsx";
 import { moments, zoomTo } from "../../state/time-range.ts";

@@ -1,6 +1,7 @@
 /** One query of the explorer: its editor, what is wrong with it, its history, and a button to remove it. */
 import { QueryEditor } from "../../editor/query-editor.tsx";
-import { promqlLanguage, type LanguageContext } from "../../editor/editor-language.ts";
+import type { LanguageContext } from "../../editor/editor-language.ts";
+import { promqlLanguage } from "../../editor/query-languages.ts";
 import type { EditorProblem } from "../../editor/code-editor.ts";
 import { Icon } from "../../design/icons.tsx";
 import { Menu } from "../../design/menu.tsx";

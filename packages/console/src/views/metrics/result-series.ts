@@ -1,6 +1,6 @@
 /** Results of queries as series of one chart: with short names, and values at common times. */
 import { seriesColor } from "../../design/chart/chart-color.ts";
-import type { ChartSeries } from "../../design/chart/chart.tsx";
+import type { ChartSeries } from "../../design/chart/chart-props.ts";
 import type { HistogramJson, Labels, QueryAnswer, ResultJson } from "./prometheus.ts";
 
 export interface ResultSeries {

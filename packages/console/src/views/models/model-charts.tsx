@@ -1,6 +1,7 @@
 /** Calls, latency and tokens of a model over time, as the organization's telemetry has them. */
 import { useQuery } from "../../api/use-query.ts";
-import { Chart, Legend, type ChartSeries } from "../../design/chart/chart.tsx";
+import { Chart, Legend } from "../../design/chart/chart.tsx";
+import type { ChartSeries } from "../../design/chart/chart-props.ts";
 import { formatCount, formatDuration } from "../../design/format.ts";
 import { parameter } from "../../state/address.ts";
 import { moments, zoomTo } from "../../state/time-range.ts";

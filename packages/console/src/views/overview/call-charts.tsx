@@ -1,5 +1,6 @@
 /** The overview's charts: calls by model, durations, tokens. A selection zooms. */
-import { Chart, Legend, type ChartSeries } from "../../design/chart/chart.tsx";
+import { Chart, Legend } from "../../design/chart/chart.tsx";
+import type { ChartSeries } from "../../design/chart/chart-props.ts";
 import { seriesColor } from "../../design/chart/chart-color.ts";
 import { formatCount, formatDuration } from "../../design/format.ts";
 import { zoomTo } from "../../state/time-range.ts";

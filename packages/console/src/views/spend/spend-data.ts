@@ -1,7 +1,7 @@
 /** What the view "Spend" knows: groups, their days, and totals. */
 import type { Spend } from "@sounding/client";
 import { requestJson } from "../../api/request.ts";
-import type { ChartSeries } from "../../design/chart/chart.tsx";
+import type { ChartSeries } from "../../design/chart/chart-props.ts";
 import { seriesColor } from "../../design/chart/chart-color.ts";
 import { parameters } from "../../state/address.ts";
 import { preferences } from "../../state/preferences.ts";

@@ -2,7 +2,8 @@
 import type { TraceHistogram } from "@sounding/client";
 import { requestJson } from "../../api/request.ts";
 import { useQuery } from "../../api/use-query.ts";
-import { Chart, Legend, type ChartSeries } from "../../design/chart/chart.tsx";
+import { Chart, Legend } from "../../design/chart/chart.tsx";
+import type { ChartSeries } from "../../design/chart/chart-props.ts";
 import { formatCount, formatDuration } from "../../design/format.ts";
 import { Notice } from "../../design/states.tsx";
 import { moments, zoomTo } from "../../state/time-range.ts";

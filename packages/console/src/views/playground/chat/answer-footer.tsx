@@ -5,7 +5,7 @@ import { formatCost, formatCount, formatDuration } from "../../../design/format.
 import { Icon } from "../../../design/icons.tsx";
 import { href } from "../../../state/address.ts";
 import { may } from "../../../state/session.ts";
-import type { AnswerActions } from "./answer-view.tsx";
+import type { AnswerActions } from "./answer-actions.ts";
 import { CodeDialog } from "./code-dialog.tsx";
 import type { Answer } from "./conversation.ts";
 

@@ -4,7 +4,7 @@ import { useEffect } from "preact/hooks";
 import { formatDuration } from "../../../design/format.ts";
 import { Notice } from "../../../design/states.tsx";
 import { href } from "../../../state/address.ts";
-import type { AnswerActions } from "./answer-view.tsx";
+import type { AnswerActions } from "./answer-actions.ts";
 import type { Answer, AnswerError } from "./conversation.ts";
 
 export function AnswerProblem({ answer, actions }: { readonly answer: Answer; readonly actions: AnswerActions }) {

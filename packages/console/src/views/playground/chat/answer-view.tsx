@@ -2,6 +2,7 @@
 import { useSignal } from "@preact/signals";
 import { ClippedText } from "../../../design/clipped-text.tsx";
 import { formatCount } from "../../../design/format.ts";
+import type { AnswerActions } from "./answer-actions.ts";
 import { AnswerFooter } from "./answer-footer.tsx";
 import { AnswerProblem } from "./answer-problem.tsx";
 import { isRunning, type Answer, type Step } from "./conversation.ts";
@@ -9,15 +10,6 @@ import { parseJsonText } from "./json-text.ts";
 import { Markdown } from "./markdown.tsx";
 import { TokenView } from "./token-view.tsx";
 import { ToolCalls } from "./tool-calls.tsx";
-
-export interface AnswerActions {
-  /** Whether something is running, so that nothing else can be sent. */
-  readonly busy: boolean;
-  /** Whether this is the column's last answer. */
-  readonly last: boolean;
-  regenerate(): void;
-  sendResults(results: Readonly<Record<string, string>>): void;
-}
 
 export function AnswerView({ step, actions }: { readonly step: Step; readonly actions: AnswerActions }) {
   const answer = step.answer.value;

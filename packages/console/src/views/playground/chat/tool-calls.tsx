@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import { useId } from "preact/hooks";
 import { ClippedText } from "../../../design/clipped-text.tsx";
-import type { AnswerActions } from "./answer-view.tsx";
+import type { AnswerActions } from "./answer-actions.ts";
 import { missesResults, type Step, type ToolCall } from "./conversation.ts";
 import { parseJsonText } from "./json-text.ts";
 
