@@ -3,7 +3,7 @@
  * was handled, `info` has one line per request. Secrets are redacted here.
  */
 import { setTimeout as setTimeoutPromise } from "node:timers/promises";
-import pino from "pino";
+import sonicBoom from "sonic-boom";
 import { renderLogLine, type LogLineStyle } from "./log-line.ts";
 import { toLogLine, type LogFields } from "./log-record.ts";
 
@@ -44,27 +44,39 @@ interface LogOutput {
   close(): Promise<void>;
 }
 
-/** Gathers lines as text: a write to pino's file costs more than the line. Warnings and errors are passed on at once. */
+/** Gathers lines as text: a write to the file costs more than the line. Warnings and errors are passed on at once. */
 function bufferedStandardError(): LogOutput {
-  let lines = "";
-  let timer: NodeJS.Timeout | undefined;
-  const pass = (): void => {
-    clearTimeout(timer);
-    timer = undefined;
-    if (lines === "") return;
-    // Given a string, pino would measure and copy its whole buffer.
-    file.write(Buffer.from(lines) as unknown as string);
-    lines = "";
-  };
-  // Before pino's own listener, which writes what it has when the process exits.
-  process.once("exit", pass);
-  const file = pino.destination({
+  const file = new sonicBoom.SonicBoom({
     dest: 2,
     sync: false,
     maxWrite: 2 * bufferBytes,
     maxLength: waitingBytes,
     contentMode: "buffer",
   });
+  /** Nobody reads the log any more. */
+  let isBroken = false;
+  file.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    isBroken = true;
+  });
+  const write = (bytes: Buffer): void => {
+    // Given a string, it would measure and copy its whole buffer.
+    if (!isBroken) file.write(bytes as unknown as string);
+  };
+  let lines = "";
+  let timer: NodeJS.Timeout | undefined;
+  const pass = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (lines === "") return;
+    write(Buffer.from(lines));
+    lines = "";
+  };
+  const onExit = (): void => {
+    pass();
+    if (!isBroken) file.flushSync();
+  };
+  process.once("exit", onExit);
   return {
     write(line, isUrgent) {
       lines += line;
@@ -73,16 +85,16 @@ function bufferedStandardError(): LogOutput {
     },
     writeLines(bytes) {
       pass();
-      file.write(bytes as unknown as string);
+      write(bytes);
     },
     async close() {
       pass();
-      process.off("exit", pass);
+      process.off("exit", onExit);
+      if (isBroken) return;
       const flushed = new Promise<void>((resolve) => {
         file.flush(() => resolve());
       });
       await Promise.race([flushed, setTimeoutPromise(closeTimeoutMs, undefined, { ref: false })]);
-      // Otherwise pino writes the rest when the process exits, and blocks while nothing reads it.
       file.destroy();
     },
   };

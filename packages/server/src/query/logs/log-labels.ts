@@ -3,6 +3,7 @@ import { levels } from "../../store/schema.ts";
 import { unknownService } from "../attribute-condition.ts";
 import { scalarText } from "../attribute-values.ts";
 import type { ResourceLookup } from "../resource-lookup.ts";
+import { labelsByAttribute } from "./logql-storage/stream-labels.ts";
 
 /** The columns that become labels. */
 export interface DescribedRow {
@@ -16,30 +17,12 @@ export interface DescribedRow {
   readonly scope_id: string;
 }
 
-/** Loki's default index labels, and others that distinguish instances of a service. Dots become underscores. */
-const resourceLabels = [
-  "service.namespace",
-  "service.instance.id",
-  "service.version",
-  "deployment.environment",
-  "deployment.environment.name",
-  "cloud.region",
-  "cloud.availability_zone",
-  "container.name",
-  "host.name",
-  "k8s.cluster.name",
-  "k8s.container.name",
-  "k8s.cronjob.name",
-  "k8s.daemonset.name",
-  "k8s.deployment.name",
-  "k8s.job.name",
-  "k8s.namespace.name",
-  "k8s.pod.name",
-  "k8s.replicaset.name",
-  "k8s.statefulset.name",
-] as const;
-
-const labelNames = new Map<string, string>(resourceLabels.map((name) => [name, name.replaceAll(/[.]/g, "_")]));
+/** Loki's stream labels, and others that distinguish instances of a service, by attribute. Dots become underscores. */
+const labelNames = new Map<string, string>([
+  ...labelsByAttribute,
+  ["service.version", "service_version"],
+  ["host.name", "host_name"],
+]);
 const levelNames = new Map<number, string>(Object.entries(levels).map(([name, number]) => [number, name]));
 
 export function logLabels(row: DescribedRow, { resources, scopes }: ResourceLookup): Record<string, string> {

@@ -47,7 +47,10 @@ export const resourceLabels: ReadonlyMap<string, string> = new Map(
 /** Labels of every entry. No structured metadata has their names, so that a condition on one of them concerns the stream. */
 export const ownLabels: ReadonlySet<string> = new Set(["service_name", "project_name", "level", "detected_level"]);
 
-const labelsByAttribute = new Map([...resourceLabels].map(([label, attribute]) => [attribute, label]));
+/** The label of each of these attributes. */
+export const labelsByAttribute: ReadonlyMap<string, string> = new Map(
+  [...resourceLabels].map(([label, attribute]) => [attribute, label]),
+);
 
 /** Whether the resource stands for a stream from Loki's push API: its attributes are the stream's labels. */
 export function isPushedStream(resource: Resource | undefined): boolean {
