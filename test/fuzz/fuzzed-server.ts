@@ -66,7 +66,8 @@ async function freePort(): Promise<number> {
 
 const probe = new URL("server-probe.ts", import.meta.url).href;
 
-export async function startFuzzedServer(holdMs: number): Promise<FuzzedServer> {
+/** @param more sections of the configuration */
+export async function startFuzzedServer(holdMs: number, more = ""): Promise<FuzzedServer> {
   await using started = new AsyncDisposableStack();
   const engine = started.use(await startScriptedEngine());
   const directory = started.adopt(await mkdtemp(join(tmpdir(), "sounding-fuzz-")), (path) =>
@@ -85,7 +86,7 @@ engines:
     models: [scripted-chat, scripted-transcription]
     transcription_forms: { scripted-transcription: json }
 discovery: { enabled: true }
-`,
+${more}`,
   );
   const served = started.use(
     await serveProcess(

@@ -8,8 +8,9 @@ import { startFuzzedServer, type FuzzedServer } from "../fuzz/fuzzed-server.ts";
 
 export type AttackedServer = FuzzedServer;
 
-export function startAttackedServer(): Promise<AttackedServer> {
-  return startFuzzedServer(maximumHoldMs);
+/** @param configuration sections that the configuration has as well */
+export function startAttackedServer(configuration?: string): Promise<AttackedServer> {
+  return startFuzzedServer(maximumHoldMs, configuration);
 }
 
 /** No attack may hold the event loop longer. Twenty times what we aim for: code that runs for the first time is slow. */

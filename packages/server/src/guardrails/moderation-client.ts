@@ -2,6 +2,7 @@
 import { contentCategories, type ContentCategory } from "../api/content-categories.ts";
 import type { ModerationGuardrailSettings } from "../config/guardrails.ts";
 import { AppError } from "../errors.ts";
+import { inputLimit } from "../input-limits.ts";
 import type { Logger } from "../logger.ts";
 import { requestJson } from "../engines/upstream-http/request-json.ts";
 import { ConnectionPool } from "../engines/upstream-http/connection-pool.ts";
@@ -37,7 +38,17 @@ export interface ModerationClient {
 }
 
 const maxAnswerBytes = 4_194_304;
+/** A result of OpenAI's has 2 KB. */
+const maxBytesPerResult = 16_384;
+const maxOtherBytes = 65_536;
 const maxQueued = 1_024;
+/** OpenAI's models have 13. */
+const maximumCategories = inputLimit({
+  area: "Chat completions",
+  bounds: "Categories of one result of a moderation endpoint",
+  value: 1_000,
+  error: "upstream_failed",
+});
 
 export function createModerationClient(
   name: string,
@@ -81,7 +92,7 @@ export function createModerationClient(
     "application/json",
     ...(key === undefined ? [] : ["authorization", `Bearer ${key}`]),
   ];
-  const ask = async (input: unknown, signal: AbortSignal): Promise<unknown> => {
+  const ask = async (input: unknown, count: number, signal: AbortSignal): Promise<unknown> => {
     const body = Buffer.from(JSON.stringify({ ...(model === undefined ? {} : { model }), input }));
     asking += 1;
     try {
@@ -94,7 +105,7 @@ export function createModerationClient(
         limits,
         isStream: false,
       } as const;
-      return await requestJson(pool, request, maxAnswerBytes);
+      return await requestJson(pool, request, Math.min(maxAnswerBytes, maxOtherBytes + count * maxBytesPerResult));
     } finally {
       asking -= 1;
       closeIfIdle();
@@ -102,11 +113,11 @@ export function createModerationClient(
   };
   return {
     async judge(texts, signal) {
-      const answer = await ask(texts, signal);
+      const answer = await ask(texts, texts.length, signal);
       return { scores: readJudgements(answer, texts.length), inputTokens: tokensIn(answer) };
     },
     async classify(input, count, signal) {
-      const answer = await ask(input, signal);
+      const answer = await ask(input, count, signal);
       if (!isObject(answer)) throw noJudgement("is not an object");
       readJudgements(answer, count);
       return answer;
@@ -137,16 +148,21 @@ function readResult(result: unknown): CategoryScore[] {
   if (!isObject(result)) throw noJudgement("has a result that is not an object");
   const { categories, category_scores: scores } = result;
   if (!isObject(categories) && !isObject(scores)) throw noJudgement("has a result without categories");
-  const flags = isObject(categories) ? categories : {};
-  const numbers = isObject(scores) ? scores : {};
+  const flags = Object.entries(isObject(categories) ? categories : {});
+  const numbers = Object.entries(isObject(scores) ? scores : {});
+  if (Math.max(flags.length, numbers.length) > maximumCategories) {
+    throw noJudgement(`has a result with more than ${maximumCategories} categories`);
+  }
+  const flagged = new Set(flags.filter(([, flag]) => flag === true).map(([name]) => headOf(name)));
+  const highest = new Map<string, number>();
+  for (const [name, value] of numbers) {
+    if (typeof value !== "number") continue;
+    const head = headOf(name);
+    highest.set(head, Math.max(highest.get(head) ?? 0, value));
+  }
   return contentCategories.flatMap((category) => {
-    const isFlagged = Object.entries(flags).some(([name, flag]) => flag === true && headOf(name) === category);
-    const score = Math.max(
-      0,
-      ...Object.entries(numbers).map(([name, value]) =>
-        typeof value === "number" && headOf(name) === category ? value : 0,
-      ),
-    );
+    const isFlagged = flagged.has(category);
+    const score = highest.get(category) ?? 0;
     return isFlagged || score > 0 ? [{ category, score, isFlagged }] : [];
   });
 }

@@ -48,7 +48,7 @@ export function histogramChange(
     return warnOfMixedKinds(call);
   }
   const relevant = isCounter ? [last, start, ...inner] : [last, start];
-  const schema = Math.min(...relevant.map((value) => value.schema));
+  const schema = relevant.reduce((lowest, value) => Math.min(lowest, value.schema), Infinity);
   let change = annotated(subtractHistograms(toSchema(last, schema), start), "subtraction", call);
   let previous = start;
   for (const [offset, value] of (isCounter ? [...inner, last] : []).entries()) {
