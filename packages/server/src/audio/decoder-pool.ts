@@ -10,7 +10,7 @@ import { siblingScript } from "../child-process/sibling-script.ts";
 import { WatchedWorker, type WorkerEnd, type WorkerLimits } from "../child-process/watched-worker.ts";
 import type { AudioInput } from "./audio-input.ts";
 import type { FromDecoder } from "./decoder-protocol.ts";
-import type { DecoderSlot, DecoderSlots, Tenant } from "./decoder-slot.ts";
+import type { DecoderSlot, DecoderSlots, DecodedRecording } from "./decoder-slot.ts";
 import { Decoding, type DecodingJob } from "./decoding.ts";
 
 const area = "Transcription and audio";
@@ -54,7 +54,7 @@ export interface DecoderPoolOptions {
 }
 
 interface Taken {
-  readonly tenant: Tenant;
+  readonly recording: DecodedRecording;
   readonly sinceMs: number;
 }
 
@@ -89,10 +89,10 @@ export class DecoderPool implements DecoderSlots {
   }
 
   /** Waits for a worker. @throws AppError `overloaded`; the signal's reason */
-  async take(tenant: Tenant, signal: AbortSignal): Promise<DecoderSlot> {
-    const release = await this.#enter(tenant.owner, signal);
+  async take(recording: DecodedRecording, signal: AbortSignal): Promise<DecoderSlot> {
+    const release = await this.#enter(recording.owner, signal);
     const thread = this.#idle.pop() ?? this.#start();
-    const taken: Taken = { tenant, sinceMs: performance.now() };
+    const taken: Taken = { recording, sinceMs: performance.now() };
     this.#taken.add(taken);
     let left = false;
     const leave = (): boolean => {
@@ -101,7 +101,7 @@ export class DecoderPool implements DecoderSlots {
       this.#taken.delete(taken);
       return true;
     };
-    thread.take(tenant, () => {
+    thread.take(recording, () => {
       leave();
       release();
     });
@@ -127,7 +127,7 @@ export class DecoderPool implements DecoderSlots {
     clearInterval(this.#roomTimer);
     const error = new AppError("overloaded", "The server is shutting down. Retry later.");
     this.#queue.close(error);
-    for (const { tenant } of this.#taken) tenant.onEnd({ reason: "crashed", error });
+    for (const { recording } of this.#taken) recording.onEnd({ reason: "crashed", error });
     await Promise.all([...this.#threads].map((thread) => thread.end()));
   }
 
@@ -154,17 +154,17 @@ export class DecoderPool implements DecoderSlots {
       return;
     }
     const nowMs = performance.now();
-    const held = Map.groupBy(this.#taken, ({ tenant }) => tenant.owner);
+    const held = Map.groupBy(this.#taken, ({ recording }) => recording.owner);
     const somebodyHasNone = [...this.#waiting.keys()].some((owner) => !held.has(owner));
-    const sinceMs = ({ tenant, sinceMs: takenMs }: Taken): number => {
-      if (!tenant.canBeEvicted) return Infinity;
-      const has = held.get(tenant.owner)!.length;
-      return somebodyHasNone && has > 1 ? takenMs : (tenant.waitingSinceMs() ?? Infinity);
+    const sinceMs = ({ recording, sinceMs: takenMs }: Taken): number => {
+      if (!recording.canBeEvicted) return Infinity;
+      const has = held.get(recording.owner)!.length;
+      return somebodyHasNone && has > 1 ? takenMs : (recording.waitingSinceMs() ?? Infinity);
     };
     const longest = [...this.#taken]
-      .filter((taken) => nowMs - sinceMs(taken) > leastTenureMs * 2 ** taken.tenant.evictions)
+      .filter((taken) => nowMs - sinceMs(taken) > leastTenureMs * 2 ** taken.recording.evictions)
       .sort((one, other) => sinceMs(one) - sinceMs(other));
-    longest[0]?.tenant.evict();
+    longest[0]?.recording.evict();
   }
 
   #start(): Thread {
@@ -206,10 +206,10 @@ export class DecoderPool implements DecoderSlots {
   }
 }
 
-/** A worker, and whom it works for. */
+/** A worker, and the recording that it decodes. */
 class Thread {
   readonly worker: WatchedWorker;
-  #tenant: Tenant | undefined;
+  #recording: DecodedRecording | undefined;
   /** Gives the place in the pool back. */
   #release: (() => void) | undefined;
   #onFree: () => void = () => {};
@@ -220,25 +220,25 @@ class Thread {
       onMessage: (message) => this.#take(message as FromDecoder),
       onEnd: (end) => {
         clearInterval(this.#idleTimer);
-        const tenant = this.#tenant;
+        const recording = this.#recording;
         const release = this.#release;
         release?.();
         onEnd(end, release !== undefined);
-        tenant?.onEnd(end);
+        recording?.onEnd(end);
       },
     });
   }
 
-  take(tenant: Tenant, release: () => void): void {
+  take(recording: DecodedRecording, release: () => void): void {
     clearInterval(this.#idleTimer);
-    this.#tenant = tenant;
+    this.#recording = recording;
     this.#release = release;
-    this.worker.watch(() => tenant.earnedMs());
+    this.worker.watch(() => recording.earnedMs());
   }
 
-  /** The tenant has everything. The thread is watched until it is free. */
+  /** The recording has everything. The thread is watched until it is free. */
   finish(onFree: () => void): void {
-    this.#tenant = undefined;
+    this.#recording = undefined;
     this.#onFree = onFree;
   }
 
@@ -255,7 +255,7 @@ class Thread {
   }
 
   #take(message: FromDecoder): void {
-    if (message.type !== "free") return this.#tenant?.onMessage(message);
+    if (message.type !== "free") return this.#recording?.onMessage(message);
     const release = this.#release;
     this.#release = undefined;
     this.#onFree();

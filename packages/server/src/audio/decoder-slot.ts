@@ -2,8 +2,8 @@
 import type { WorkerEnd } from "../child-process/watched-worker.ts";
 import type { FromDecoder, ToDecoder } from "./decoder-protocol.ts";
 
-/** What a worker works for. */
-export interface Tenant {
+/** A recording, as its worker and the pool see it. */
+export interface DecodedRecording {
   readonly owner: string;
   /** How often it lost its worker to others. */
   readonly evictions: number;
@@ -19,7 +19,7 @@ export interface Tenant {
   evict(): void;
 }
 
-/** A worker that a tenant has to itself. */
+/** A worker that a recording has to itself. */
 export interface DecoderSlot {
   post(message: ToDecoder, transfer?: ArrayBuffer[]): void;
   /** Gives the worker back when it has sent everything. */
@@ -30,5 +30,5 @@ export interface DecoderSlot {
 
 export interface DecoderSlots {
   /** Waits for a worker. @throws AppError `overloaded`; the signal's reason */
-  take(tenant: Tenant, signal: AbortSignal): Promise<DecoderSlot>;
+  take(recording: DecodedRecording, signal: AbortSignal): Promise<DecoderSlot>;
 }

@@ -6,11 +6,12 @@ import { onAbort } from "../abort.ts";
 import { AppError } from "../errors.ts";
 import type { WorkerEnd } from "../child-process/watched-worker.ts";
 import type { AudioInput, AudioLimits } from "./audio-input.ts";
-import { type ByteReader, createByteReader } from "./byte-reader.ts";
+import type { ByteReader } from "./byte-reader.ts";
 import { type CompressedKind, kindNames } from "./compressed-kind.ts";
 import { damaged } from "./decoded-audio.ts";
+import { DecoderFeed } from "./decoder-feed.ts";
 import { type FromDecoder, piecesAhead } from "./decoder-protocol.ts";
-import type { DecoderSlot, DecoderSlots, Tenant } from "./decoder-slot.ts";
+import type { DecodedRecording, DecoderSlot, DecoderSlots } from "./decoder-slot.ts";
 
 export interface DecodingJob {
   /** Reads the file from its beginning. */
@@ -25,12 +26,28 @@ export interface DecodingJob {
 
 type Samples = Float32Array<ArrayBuffer>;
 
-/** Bytes per message to the worker. */
-const readBytes = 64 * 1024;
 /** Bytes and values of samples for which a decoder may use a millisecond of CPU time: a tenth of its normal speed or less. */
 const progressPerMs = 500;
 
-export class Decoding implements AudioInput, Tenant {
+/** What a worker has read and decoded. Its own counter is shared, and wraps. */
+class DecoderProgress {
+  readonly #counter = new Int32Array(new SharedArrayBuffer(4));
+  #last = 0;
+  #total = 0;
+
+  get buffer(): SharedArrayBuffer {
+    return this.#counter.buffer;
+  }
+
+  total(): number {
+    const now = Atomics.load(this.#counter, 0);
+    this.#total += (now - this.#last) >>> 0;
+    this.#last = now;
+    return this.#total;
+  }
+}
+
+export class Decoding implements AudioInput, DecodedRecording {
   readonly encoding: string;
   readonly owner: string;
   sampleRate = 0;
@@ -38,33 +55,27 @@ export class Decoding implements AudioInput, Tenant {
   evictions = 0;
   readonly #slots: DecoderSlots;
   readonly #job: DecodingJob;
-  readonly #progress = new Int32Array(new SharedArrayBuffer(4));
-  #lastProgress = 0;
-  #earned = 0;
+  readonly #progress = new DecoderProgress();
   readonly #controller = new AbortController();
   readonly #abortListener: Disposable | undefined;
-  #reader: ByteReader | undefined;
-  /** The bytes that the worker requested are being read. */
-  #feeding: Promise<void> | undefined;
-  #closing: Promise<void> | undefined;
-  #seat: DecoderSlot | undefined;
-  #sitting = false;
-  #readSinceMs: number | undefined;
+  readonly #feed: DecoderFeed;
+  /** The worker that decodes the recording. */
+  #slot: DecoderSlot | undefined;
+  #isTakingSlot = false;
   /** Since when the queue of samples has been full without a reader. */
   #fullSinceMs: number | undefined;
   #rate: number | undefined;
   #pieces: Samples[] = [];
   #receivedCount = 0;
   #heardCount = 0;
-  #sourceFailure: { readonly error: unknown } | undefined;
-  #over: { readonly error?: unknown } | undefined;
+  #outcome: { readonly error?: unknown } | undefined;
   /** Resolved, and replaced, when something happened that a reader of the samples may wait for. */
   #change = Promise.withResolvers<void>();
 
   static async open(slots: DecoderSlots, job: DecodingJob): Promise<Decoding> {
     const decoding = new Decoding(slots, job);
     while (decoding.sampleRate === 0) {
-      if (decoding.#over !== undefined) throw decoding.#over.error;
+      if (decoding.#outcome !== undefined) throw decoding.#outcome.error;
       await decoding.#untilChange();
     }
     return decoding;
@@ -73,7 +84,7 @@ export class Decoding implements AudioInput, Tenant {
   private constructor(slots: DecoderSlots, job: DecodingJob) {
     this.#slots = slots;
     this.#job = job;
-    this.#reader = job.reader;
+    this.#feed = new DecoderFeed(job.reader, job.reopen);
     this.encoding = kindNames[job.kind];
     this.owner = job.owner ?? "";
     this.#abortListener = job.signal && onAbort(job.signal, () => this.#abort());
@@ -95,16 +106,16 @@ export class Decoding implements AudioInput, Tenant {
   async *open(rate = this.sampleRate): AsyncGenerator<Samples, void, undefined> {
     this.#rate = rate;
     this.#fullSinceMs = undefined;
-    this.#seat?.post({ type: "play", playing: { rate, skip: 0 } });
+    this.#slot?.post({ type: "play", playing: { rate, skip: 0 } });
     try {
       for (;;) {
         const piece = this.#pieces.shift();
         if (piece !== undefined) {
           this.#fullSinceMs = undefined;
-          this.#seat?.post({ type: "taken" });
+          this.#slot?.post({ type: "taken" });
           yield piece;
-        } else if (this.#over === undefined) await this.#untilChange();
-        else if ("error" in this.#over) throw this.#over.error;
+        } else if (this.#outcome === undefined) await this.#untilChange();
+        else if ("error" in this.#outcome) throw this.#outcome.error;
         else return;
       }
     } finally {
@@ -115,22 +126,19 @@ export class Decoding implements AudioInput, Tenant {
   async close(): Promise<void> {
     this.#pieces = [];
     this.#end({});
-    await this.#closing;
+    await this.#feed.closed;
   }
 
   earnedMs(): number {
-    const now = Atomics.load(this.#progress, 0);
-    this.#earned += (now - this.#lastProgress) >>> 0;
-    this.#lastProgress = now;
-    return this.#earned / progressPerMs;
+    return this.#progress.total() / progressPerMs;
   }
 
   waitingSinceMs(): number | undefined {
-    return this.#fullSinceMs ?? this.#readSinceMs;
+    return this.#fullSinceMs ?? this.#feed.waitingSinceMs;
   }
 
   onMessage(message: FromDecoder): void {
-    if (message.type === "read") this.#feeding = this.#feed(this.#seat!, this.#reader!);
+    if (message.type === "read") this.#feed.send(this.#slot!);
     else if (message.type === "opened") {
       this.sampleRate = message.sampleRate;
       this.channels = message.channels;
@@ -142,12 +150,12 @@ export class Decoding implements AudioInput, Tenant {
       if (this.#pieces.length >= piecesAhead) this.#fullSinceMs = performance.now();
     } else if (message.type === "end") {
       this.#heardCount = message.heard;
-      this.#seat!.finish();
+      this.#slot!.finish();
       this.#end({});
     } else if (message.type === "error") {
       const { code, message: text, param } = message;
-      this.#seat!.finish();
-      this.#end(this.#sourceFailure ?? { error: new AppError(code, text, { param: param ?? undefined }) });
+      this.#slot!.finish();
+      this.#end(this.#feed.failure ?? { error: new AppError(code, text, { param: param ?? undefined }) });
     }
     this.#notify();
   }
@@ -164,7 +172,7 @@ export class Decoding implements AudioInput, Tenant {
 
   evict(): void {
     this.evictions += 1;
-    this.#leave();
+    this.#leaveSlot();
     this.#notify();
   }
 
@@ -175,25 +183,25 @@ export class Decoding implements AudioInput, Tenant {
 
   /** Sees to it that a worker is at work, and waits until something happens. */
   async #untilChange(): Promise<void> {
-    if (this.#seat === undefined && !this.#sitting) {
-      this.#sitting = true;
-      this.#sit()
+    if (this.#slot === undefined && !this.#isTakingSlot) {
+      this.#isTakingSlot = true;
+      this.#takeSlot()
         .catch((error: unknown) => this.#end({ error }))
-        .finally(() => (this.#sitting = false));
+        .finally(() => (this.#isTakingSlot = false));
     }
     await this.#change.promise;
   }
 
-  async #sit(): Promise<void> {
+  async #takeSlot(): Promise<void> {
     // A decoding that lost its worker while it waited for its upload resumes when more of it arrives.
-    await this.#feeding;
-    const seat = await this.#slots.take(this, this.#controller.signal);
-    if (this.#over !== undefined) return seat.leave();
-    this.#seat = seat;
-    this.#reader ??= createByteReader(this.#job.reopen!());
+    await this.#feed.idle;
+    const slot = await this.#slots.take(this, this.#controller.signal);
+    if (this.#outcome !== undefined) return slot.leave();
+    this.#slot = slot;
+    this.#feed.open();
     const { kind, limits } = this.#job;
     const playing = this.#rate === undefined ? undefined : { rate: this.#rate, skip: this.#receivedCount };
-    seat.post({
+    slot.post({
       type: "start",
       kind,
       maxSeconds: limits.maxSeconds,
@@ -204,44 +212,22 @@ export class Decoding implements AudioInput, Tenant {
     this.#fullSinceMs = undefined;
   }
 
-  async #feed(seat: DecoderSlot, reader: ByteReader): Promise<void> {
-    this.#readSinceMs = performance.now();
-    try {
-      const piece = await reader.readSome(readBytes);
-      // A copy with its own buffer, which is transferred.
-      const bytes = piece === null ? null : new Uint8Array(piece);
-      seat.post({ type: "bytes", bytes }, bytes === null ? [] : [bytes.buffer]);
-    } catch (error) {
-      if (this.#seat === seat) this.#sourceFailure = { error };
-      seat.post({ type: "bytes", bytes: "failed" });
-    }
-    this.#feeding = undefined;
-    if (this.#seat === seat) this.#readSinceMs = undefined;
-    else this.#closeReader(reader);
-  }
-
-  #end(over: { readonly error?: unknown }): void {
-    if (this.#over !== undefined) return;
-    this.#over = over;
+  #end(outcome: { readonly error?: unknown }): void {
+    if (this.#outcome !== undefined) return;
+    this.#outcome = outcome;
     this.#abortListener?.[Symbol.dispose]();
-    this.#controller.abort("error" in over ? over.error : new AppError("client_closed", "The recording was closed."));
-    this.#leave();
+    this.#controller.abort(
+      "error" in outcome ? outcome.error : new AppError("client_closed", "The recording was closed."),
+    );
+    this.#leaveSlot();
     this.#notify();
   }
 
-  #leave(): void {
-    this.#seat?.leave();
-    this.#seat = undefined;
-    this.#readSinceMs = undefined;
+  #leaveSlot(): void {
+    this.#slot?.leave();
+    this.#slot = undefined;
     this.#fullSinceMs = undefined;
-    // A reader that waits for the upload is closed when the upload continues.
-    if (this.#feeding === undefined && this.#reader !== undefined) this.#closeReader(this.#reader);
-    this.#reader = undefined;
-  }
-
-  #closeReader(reader: ByteReader): void {
-    // Errors while closing a source that is no longer read do not matter.
-    this.#closing = reader.close().catch(() => {});
+    this.#feed.stop();
   }
 
   #notify(): void {
