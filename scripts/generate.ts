@@ -31,7 +31,7 @@ import {
 } from "../packages/server/src/api/transcription.ts";
 import { SpeechRequest } from "../packages/server/src/api/speech-request.ts";
 import { SpeechWithBoundaries, VoiceList, WordBoundary } from "../packages/server/src/api/speech.ts";
-import { Budget } from "../packages/server/src/api/budgets.ts";
+import { Budget, BudgetCreate, BudgetPage, BudgetUpdate } from "../packages/server/src/api/budgets.ts";
 import { AuditEvent, AuditVerification } from "../packages/server/src/api/audit.ts";
 import { Deletion } from "../packages/server/src/api/deletions.ts";
 import { Membership, Person, Role } from "../packages/server/src/api/people.ts";
@@ -118,6 +118,10 @@ const files: Generated[] = [
         Conversations: Conversations.json,
         SpendQuery: SpendQuery.json,
         Spend: Spend.json,
+        Budget: Budget.json,
+        BudgetCreate: BudgetCreate.json,
+        BudgetUpdate: BudgetUpdate.json,
+        BudgetPage: BudgetPage.json,
       }),
     format: false,
   },

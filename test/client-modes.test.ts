@@ -9,7 +9,9 @@ import { startServer, untilTelemetryReady } from "./support/running-server.ts";
 const server = await startServer("", { telemetry: true });
 after(() => server[Symbol.asyncDispose]());
 await untilTelemetryReady(server);
-const runners = await runnersFor(new URL("./support/client-cases.ts", import.meta.url), server);
+const { key, operatorKey, url } = server;
+const facts = { operatorKey };
+const runners = await runnersFor(new URL("./support/client-cases.ts", import.meta.url), { key, url, facts });
 
 const badRequest = (param: string): object => ({
   name: "BadRequestError",
@@ -40,6 +42,12 @@ const outcomes: Record<keyof typeof modeCases, unknown> = {
   "lists voices by language": ["awb", "kal16", "rms", "slt"],
   "transcribes what it speaks": [true, "transcribe", true, true, true],
   "leaves streams early, and calls again": ["timeout", "flite"],
+  "administers budgets": [
+    ["trial budget", 1.5, "day", 0, 1.5],
+    [["trial budget"], 2, [80]],
+    [true, true],
+    { name: "NotFoundError", status: 404, code: "not_found", param: null },
+  ],
   "reads telemetry": [
     ["success", "streams", true],
     ["success", "vector", true],

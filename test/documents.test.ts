@@ -244,7 +244,8 @@ describe("an example in TypeScript runs", () => {
     for (const file of files) {
       const skip = file === "transcribe.ts" && needs("pocketsphinx");
       await context.test(file, { skip }, async () => {
-        const env = { ...childEnvironment, SOUNDING_BASE_URL: server.url, SOUNDING_API_KEY: server.key };
+        const keys = { SOUNDING_API_KEY: server.key, SOUNDING_ADMIN_KEY: server.operatorKey };
+        const env = { ...childEnvironment, SOUNDING_BASE_URL: server.url, ...keys };
         await run(process.execPath, [join(repository, "test/examples", file)], { env, cwd });
       });
     }

@@ -116,6 +116,25 @@ export const modeCases = {
     const late = (await errorOf(() => client.audio.speech.create(long, { timeout: 0.05 }))) as { kind: string };
     return [late.kind, (await client.models.retrieve("flite")).id];
   },
+  "administers budgets": async ({ facts, make, mode }) => {
+    const { budgets } = make({ apiKey: (facts as { readonly operatorKey: string }).operatorKey });
+    const { id, name, amount, period, used, remaining } = await budgets.create({
+      name: "trial budget",
+      amount: 1.5,
+      period: "day",
+      tag: undefined,
+    });
+    const { data } = await budgets.list({ search: "trial", limit: 1, order: undefined });
+    const changed = await budgets.update(id, { amount: 2, thresholds: [80] });
+    const shown = await budgets.retrieve(id);
+    const deleted = await budgets.delete(id);
+    return [
+      [name, amount, period, used, remaining],
+      [data.map((each) => each.name), changed.amount, changed.thresholds],
+      [shown.amount === 2, deleted.id === id],
+      await refusalOf(() => budgets.retrieve(`${id}/${mode}`)),
+    ];
+  },
   "reads telemetry": async ({ client }) => {
     const logs = await client.logs.query({ time_window: "1h" });
     const metrics = await client.metrics.query({ metric: "token_consumption", time_window: "1h" });

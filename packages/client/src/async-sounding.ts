@@ -1,6 +1,7 @@
 /** The asynchronous client. */
 import { clientSettings, type ClientOptions } from "./options.ts";
 import { createAudio, type Audio } from "./resources/audio.ts";
+import { createBudgets, type Budgets } from "./resources/budgets.ts";
 import { createChat, type Chat } from "./resources/chat.ts";
 import { createEmbeddings, type Embeddings } from "./resources/embeddings.ts";
 import { createModels, type Models } from "./resources/models.ts";
@@ -43,6 +44,8 @@ export class AsyncSounding {
   readonly traces: Traces<"async">;
   /** What calls cost, by model, user, day, … */
   readonly spend: SpendSums<"async">;
+  /** Limits in money, for administrators. */
+  readonly budgets: Budgets<"async">;
 
   /** @throws ConfigurationError when an option is missing or wrong */
   constructor(options: ClientOptions = {}) {
@@ -55,5 +58,6 @@ export class AsyncSounding {
     this.metrics = createMetrics(transport);
     this.traces = createTraces(transport);
     this.spend = createSpend(transport);
+    this.budgets = createBudgets(transport);
   }
 }

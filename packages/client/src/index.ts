@@ -22,6 +22,8 @@ export {
   type ErrorKind,
 } from "./errors.ts";
 export type {
+  Budget,
+  BudgetPage,
   ChatCompletion,
   ChatCompletionChunk,
   ChatContentPart,
@@ -42,6 +44,7 @@ export type { FileContent, FileInput, NamedFile } from "./file-input.ts";
 export type { AsyncEventStream } from "./mode.ts";
 export type { ApiKey, ClientOptions, Fetch, HeaderValues } from "./options.ts";
 export type { CallOptions, CallParameters } from "./request.ts";
+export type { BudgetCreateParams, BudgetListParams, BudgetUpdateParams } from "./resources/budgets.ts";
 export type { ChatCompletionParams } from "./resources/chat.ts";
 export type { Embedding, EmbeddingList, EmbeddingParams } from "./resources/embeddings.ts";
 export type { ModelListOptions, PriceListOptions } from "./resources/models.ts";

@@ -33,9 +33,11 @@ export interface CallParameters {
 /** The same members, each of which may also be undefined. */
 export type OrUndefined<Members> = { [Name in keyof Members]: Members[Name] | undefined };
 
+type HttpMethod = "GET" | "POST" | "PATCH" | "DELETE";
+
 /** The request of a resource. */
 export interface ApiRequest {
-  readonly method: "GET" | "POST";
+  readonly method: HttpMethod;
   /** From the root, as in `/v1/models`. */
   readonly path: string;
   /** The parameters: those that are sent, and those that control the client. */
@@ -51,7 +53,7 @@ export interface ApiRequest {
 
 /** A request that is ready to be sent, except for the key. */
 export interface HttpRequest {
-  readonly method: "GET" | "POST";
+  readonly method: HttpMethod;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | FormBody | undefined;

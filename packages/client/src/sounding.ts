@@ -2,6 +2,7 @@
 import { ConfigurationError } from "./errors.ts";
 import { clientSettings, type ClientOptions } from "./options.ts";
 import { createAudio, type Audio } from "./resources/audio.ts";
+import { createBudgets, type Budgets } from "./resources/budgets.ts";
 import { createChat, type Chat } from "./resources/chat.ts";
 import { createEmbeddings, type Embeddings } from "./resources/embeddings.ts";
 import { createModels, type Models } from "./resources/models.ts";
@@ -56,6 +57,8 @@ export class Sounding {
   readonly traces: Traces<"sync">;
   /** What calls cost, by model, user, day, … */
   readonly spend: SpendSums<"sync">;
+  /** Limits in money, for administrators. */
+  readonly budgets: Budgets<"sync">;
 
   /** @throws ConfigurationError when an option is missing or wrong */
   constructor(options: SyncClientOptions = {}) {
@@ -73,5 +76,6 @@ export class Sounding {
     this.metrics = createMetrics(transport);
     this.traces = createTraces(transport);
     this.spend = createSpend(transport);
+    this.budgets = createBudgets(transport);
   }
 }

@@ -122,7 +122,7 @@ const budget = Type.Object(
 export const Budget = schema(budget);
 export type Budget = TypeOf<typeof Budget>;
 
-const BudgetCreate = schema(
+export const BudgetCreate = schema(
   Type.Object(
     {
       organization_id: Type.Optional(
@@ -153,7 +153,7 @@ const BudgetCreate = schema(
 );
 export type BudgetCreate = TypeOf<typeof BudgetCreate>;
 
-const BudgetUpdate = schema(
+export const BudgetUpdate = schema(
   Type.Object(
     {
       name: Type.Optional(name),
@@ -167,7 +167,7 @@ const BudgetUpdate = schema(
 );
 export type BudgetUpdate = TypeOf<typeof BudgetUpdate>;
 
-const BudgetPage = schema(
+export const BudgetPage = schema(
   Type.Object(
     {
       object: Type.Literal("list", { description: "Always `list`." }),
