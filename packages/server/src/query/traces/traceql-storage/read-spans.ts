@@ -75,7 +75,7 @@ export async function readTraceqlSpans(
   const yielder = new CooperativeYield();
   for (const row of rows) {
     visit?.(row);
-    const span = build.span(row, details.get(keyOf(row)));
+    const span = build.span(row, row.has_details === 0 ? undefined : details.get(keyOf(row)));
     const others = byTrace.get(row.trace_id);
     if (others === undefined) byTrace.set(row.trace_id, [span]);
     else others.push(span);
