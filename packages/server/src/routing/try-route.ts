@@ -41,7 +41,7 @@ export type OpenTarget<T> = (target: Target) => Promise<T>;
 /** A target that answers. The call must be ended when the answer is complete. */
 export interface OpenedTarget<T> {
   readonly value: T;
-  readonly visit: TargetCall;
+  readonly targetCall: TargetCall;
   readonly modelId: string;
 }
 
@@ -76,7 +76,7 @@ export async function tryRoute<T>(
     }
     tries++;
     try {
-      return await visitTarget(target, { route, call, open, timing, capability });
+      return await attempt(target, { route, call, open, timing, capability });
     } catch (thrown) {
       const error = callError(thrown, call.cancellation ?? call.signal);
       const remedy = classifyFailure(error.code);
@@ -91,7 +91,7 @@ export async function tryRoute<T>(
   throw failure ?? unavailable(route, timing.nowMs(), capability);
 }
 
-interface Visit<T> {
+interface AttemptOptions<T> {
   readonly route: ModelRoute;
   readonly call: RoutedCall;
   readonly open: OpenTarget<T>;
@@ -99,13 +99,13 @@ interface Visit<T> {
   readonly capability: Capability;
 }
 
-async function visitTarget<T>(
+async function attempt<T>(
   target: Target,
-  { route, call, open, timing, capability }: Visit<T>,
+  { route, call, open, timing, capability }: AttemptOptions<T>,
 ): Promise<OpenedTarget<T>> {
   const startUnixMs = Date.now();
   const startMs = timing.nowMs();
-  const visit = new TargetCall(target, { nowMs: startMs, capability });
+  const targetCall = new TargetCall(target, { nowMs: startMs, capability });
   const report = (error: AppError | undefined): void => {
     // A call that waits for room asks once a second.
     if (error?.full === true && call.awaitRoom !== undefined) return;
@@ -116,13 +116,13 @@ async function visitTarget<T>(
   };
   try {
     const value = await open(target);
-    visit.succeed(timing.nowMs());
+    targetCall.succeed(timing.nowMs());
     report(undefined);
-    return { value, visit, modelId: route.id };
+    return { value, targetCall, modelId: route.id };
   } catch (thrown) {
     const error = callError(thrown, call.cancellation ?? call.signal);
-    visit.fail(timing.nowMs(), error);
-    visit.leave();
+    targetCall.fail(timing.nowMs(), error);
+    targetCall.leave();
     report(error);
     throw error;
   }

@@ -25,8 +25,8 @@ export async function routeAnswer<T>(
 ): Promise<{ value: T; modelId: string }> {
   const route = options.enter();
   try {
-    const { value, visit, modelId } = await tryRoutes(route, call, { options, open });
-    visit.leave();
+    const { value, targetCall, modelId } = await tryRoutes(route, call, { options, open });
+    targetCall.leave();
     return { value, modelId };
   } finally {
     route.lease.leave();
@@ -61,14 +61,14 @@ export async function* routeStream<T>(
   } catch (thrown) {
     const error = callError(thrown, call.cancellation ?? call.signal);
     // A failure after the first item is final for this call, but the circuit must count it.
-    if (phase === "reading") opened?.visit.fail(options.timing.nowMs(), error);
+    if (phase === "reading") opened?.targetCall.fail(options.timing.nowMs(), error);
     throw error;
   } finally {
     try {
       // The caller left the loop.
       if (phase === "yielding") await opened?.value.items.return?.();
     } finally {
-      opened?.visit.leave();
+      opened?.targetCall.leave();
       route.lease.leave();
     }
   }

@@ -233,7 +233,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     async read({ text, parameters, settings, signal }) {
       const path = `/?${search({ ...common, ...settings, ...boundValues(parameters) })}`;
       if (path.length > maximumPathLength)
-        throw new StoreError("The statement's parameters are too long.", { outlook: "too_large" });
+        throw new StoreError("The statement's parameters are too long.", { kind: "too_large" });
       return bytesOf(await call({ path, method: "POST", body: text, signal }), signal);
     },
     pinned: () => connection,

@@ -200,7 +200,7 @@ export class InsertQueue implements RowWriter {
 
 /** The store rejects these rows permanently. */
 function isRefusal(error: unknown): error is StoreError {
-  return error instanceof StoreError && error.outlook !== "transient" && error.outlook !== "too_slow";
+  return error instanceof StoreError && error.kind !== "transient" && error.kind !== "too_slow";
 }
 
 function toWriteError(cause: unknown): AppError {

@@ -65,7 +65,7 @@ const cacheBytes = 67_108_864;
 /** Connections for everything except queries, which have one for each concurrent read. */
 const otherConnections = 16;
 
-interface Home {
+interface StoreBackend {
   readonly connection: Connection;
   readonly layout: Layout;
   readonly readSettings: Settings;
@@ -85,7 +85,7 @@ function connectionsFor(options: StoreOptions): number {
   return otherConnections + readPlacesFor(options);
 }
 
-function openRemote(options: StoreOptions, readiness: Readiness): Home {
+function openRemote(options: StoreOptions, readiness: Readiness): StoreBackend {
   const { clickhouse } = options.settings;
   readiness.reachable();
   return {
@@ -98,7 +98,7 @@ function openRemote(options: StoreOptions, readiness: Readiness): Home {
   };
 }
 
-async function openEmbedded(options: StoreOptions, readiness: Readiness): Promise<Home> {
+async function openEmbedded(options: StoreOptions, readiness: Readiness): Promise<StoreBackend> {
   const { settings, dataDirectory, logger, sharing } = options;
   const paths = await embeddedPaths(dataDirectory);
   const { socketPath, spoolDirectory } = paths;
@@ -137,22 +137,22 @@ interface RowWriters {
   readonly queue: InsertQueue | undefined;
 }
 
-interface Destination {
-  readonly home: Home;
+interface RowTarget {
+  readonly backend: StoreBackend;
   readonly readiness: Readiness;
   readonly descriptionVersions: DescriptionVersions;
 }
 
-async function openRowWriters(options: StoreOptions, destination: Destination): Promise<RowWriters> {
+async function openRowWriters(options: StoreOptions, target: RowTarget): Promise<RowWriters> {
   const { settings, dataDirectory, logger, observe = () => {}, sharing } = options;
-  const { descriptionVersions, home, readiness } = destination;
+  const { descriptionVersions, backend, readiness } = target;
   const insert: Insert = async ({ table, blocks, organizationIds, token, signal }) => {
     try {
-      await home.connection.insert({
+      await backend.connection.insert({
         table,
         columns: Object.keys(tables[table].columns),
         blocks: await joinBlocks(blocks),
-        settings: { ...insertSettings, ...home.insertSettings, insert_deduplication_token: token },
+        settings: { ...insertSettings, ...backend.insertSettings, insert_deduplication_token: token },
         signal,
       });
     } finally {
@@ -185,12 +185,12 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const { settings, logger, sharing } = options;
   const readiness = new Readiness({ logger });
   const isRemote = addressesOf(settings.clickhouse).length > 0;
-  const home = isRemote ? openRemote(options, readiness) : await openEmbedded(options, readiness);
-  const { connection, layout, engine } = home;
+  const backend = isRemote ? openRemote(options, readiness) : await openEmbedded(options, readiness);
+  const { connection, layout, engine } = backend;
   readiness.watch({ connection, layout, engine });
   const known = new KnownIdentities(Date.now);
   const descriptionVersions = new DescriptionVersions();
-  const { journal, queue } = await openRowWriters(options, { home, readiness, descriptionVersions });
+  const { journal, queue } = await openRowWriters(options, { backend, readiness, descriptionVersions });
   const writer: RowWriter = queue ?? journal;
   sharing?.answerOthers((organizationId) => journal.whenVisible(organizationId));
   const whenVisible = (organizationId: string): Promise<void> | undefined => {
@@ -203,7 +203,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     reads,
     connection,
     tables: readableTables(layout),
-    settings: { ...readSettings, ...home.readSettings },
+    settings: { ...readSettings, ...backend.readSettings },
     // A remote server has its own administrator, users and workloads.
     settingsFor: engine === undefined ? undefined : priorityReadSettings,
     queryTimeoutMs: settings.query_timeout_ms,
@@ -217,7 +217,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const rollupOptions = {
     connection,
     readiness,
-    settings: home.rollupSettings,
+    settings: backend.rollupSettings,
     delayMs: settings.rollup_delay_ms,
     logger,
   };
@@ -240,7 +240,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       requireFewDays(batch);
       options.requireRoom?.();
       // The journal takes rows while the store is down.
-      readiness.requireHope(queue === undefined ? Infinity : settings.write_timeout_ms);
+      readiness.refuseIfDown(queue === undefined ? Infinity : settings.write_timeout_ms);
       await writer.append(batch, appendOptions);
       if (batch.identities !== undefined) known.add(batch.table, batch.organizationId, batch.identities);
     },

@@ -94,9 +94,9 @@ test("who asks learns at once that the engine has no memory or does not answer, 
 
 test("writers wait for a store that may recover, and fail immediately if it cannot", async () => {
   const readiness = new Readiness({ logger: silentLogger });
-  readiness.requireHope(60_000);
+  readiness.refuseIfDown(60_000);
   readiness.lost("The package is missing.", true);
-  assert.throws(() => readiness.requireHope(60_000), isOverloaded);
+  assert.throws(() => readiness.refuseIfDown(60_000), isOverloaded);
   assert.deepEqual(readiness.state(), { ready: false, reason: "The package is missing." });
   await assert.rejects(readiness.whenReady(AbortSignal.timeout(10)), { name: "TimeoutError" });
   await readiness.close();

@@ -49,7 +49,7 @@ export class Readiness {
   readonly #logger: Logger;
   readonly #closing = new AbortController();
   #isReachable = false;
-  #isHopeless = false;
+  #isDownForGood = false;
   #wake: () => void = () => {};
   #ready = Promise.withResolvers<void>();
   #isReady = false;
@@ -76,7 +76,7 @@ export class Readiness {
   /** Reports that the store is unreachable. Unless that is final, `reachable` is called when it responds again. */
   lost(reason: string, isFinal: boolean): void {
     this.#isReachable = false;
-    this.#isHopeless = isFinal;
+    this.#isDownForGood = isFinal;
     this.#setDown(reason);
   }
 
@@ -135,9 +135,9 @@ export class Readiness {
   }
 
   /** @throws AppError overloaded if the store has been down for longer than a sender would wait */
-  requireHope(waitMs: number): void {
+  refuseIfDown(waitMs: number): void {
     if (this.#isReady) return;
-    if (!this.#isHopeless && performance.now() - this.#downSinceMs < waitMs) return;
+    if (!this.#isDownForGood && performance.now() - this.#downSinceMs < waitMs) return;
     throw new AppError("overloaded", this.#reason, { retryAfterMs: 5000 });
   }
 
@@ -233,7 +233,7 @@ export class Readiness {
 
   #fail(error: unknown, times: number): void {
     if (this.#closing.signal.aborted) return;
-    const transient = error instanceof StoreError && error.outlook === "transient";
+    const transient = error instanceof StoreError && error.kind === "transient";
     // A single failed check of a working store can be a moment of load.
     if (this.#isReady && times < 2) return;
     // Checks of a store that is down follow one another every second: the log has the first, each new reason, and fewer and fewer of the rest.

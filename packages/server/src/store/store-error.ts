@@ -4,8 +4,8 @@
  */
 import { AppError } from "../errors.ts";
 
-/** Whether retrying a failed statement can help. */
-type Outlook = "transient" | "permanent" | "too_slow" | "too_large" | "too_scattered" | "damaged";
+/** What failed, and therefore whether a retry can help. */
+type StoreErrorKind = "transient" | "permanent" | "too_slow" | "too_large" | "too_scattered" | "damaged";
 
 /** ClickHouse's error numbers for which a retry can succeed. https://github.com/ClickHouse/ClickHouse/blob/master/src/Common/ErrorCodes.cpp */
 const transientCodes: ReadonlySet<number> = new Set([
@@ -68,7 +68,7 @@ export const damagedCodes: ReadonlySet<number> = new Set([
 ]);
 
 /** Errors that the text identifies more precisely than the number. */
-const textOutlooks: readonly (readonly [RegExp, Outlook])[] = [
+const textKinds: readonly (readonly [RegExp, StoreErrorKind])[] = [
   // The same number as for a store with a backlog of merges, which is transient.
   [/Too many partitions/, "too_scattered"],
   // The memory limit of one query, which a retry exceeds again; the store's total limit is transient.
@@ -78,7 +78,7 @@ const textOutlooks: readonly (readonly [RegExp, Outlook])[] = [
   [/No space left on device|bad_alloc/, "transient"],
 ];
 
-function outlookOf(code: number | undefined): Outlook {
+function kindOf(code: number | undefined): StoreErrorKind {
   if (code === undefined || transientCodes.has(code)) return "transient";
   if (tooSlowCodes.has(code)) return "too_slow";
   if (damagedCodes.has(code)) return "damaged";
@@ -93,7 +93,7 @@ interface StoreErrorDetails {
   readonly serverText?: string | undefined;
   readonly cause?: unknown;
   /** Set if the number alone is ambiguous. */
-  readonly outlook?: Outlook | undefined;
+  readonly kind?: StoreErrorKind | undefined;
 }
 
 /** A statement failed or the store is unreachable. Never leaves the store: callers get AppErrors. */
@@ -105,14 +105,14 @@ export class StoreError extends Error {
   readonly httpStatus: number | undefined;
   /** The server's own text, for statements without tenants' data. */
   readonly serverText: string | undefined;
-  readonly outlook: Outlook;
+  readonly kind: StoreErrorKind;
 
-  constructor(message: string, { code, cause, httpStatus, outlook, serverText }: StoreErrorDetails = {}) {
+  constructor(message: string, { code, cause, httpStatus, kind, serverText }: StoreErrorDetails = {}) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
     this.httpStatus = httpStatus;
     this.serverText = serverText;
-    this.outlook = outlook ?? outlookOf(code);
+    this.kind = kind ?? kindOf(code);
   }
 
   /**
@@ -121,10 +121,10 @@ export class StoreError extends Error {
    */
   static fromAnswer(code: number, text: string, { isInternal = false } = {}): StoreError {
     const name = /\((?<name>[A-Z][A-Z0-9_]{2,60})\)/.exec(text)?.groups?.["name"];
-    const outlook = textOutlooks.find(([pattern]) => pattern.test(text))?.[1];
+    const kind = textKinds.find(([pattern]) => pattern.test(text))?.[1];
     return new StoreError(`The store responded with error ${code}${name === undefined ? "" : ` (${name})`}.`, {
       code,
-      outlook,
+      kind,
       serverText: isInternal ? text.trim().slice(0, maximumServerText) : undefined,
     });
   }
@@ -165,13 +165,13 @@ const readErrors = {
     message: "Some telemetry in this time range is damaged on disk and cannot be read. Use another time range.",
     retryAfterMs: undefined,
   },
-} as const satisfies Record<Outlook, object>;
+} as const satisfies Record<StoreErrorKind, object>;
 
 /** The caller's error for a failed read. `signal` is the caller's own. */
 export function toReadError(error: unknown, signal: AbortSignal | undefined): AppError {
   if (error instanceof AppError) return error;
   if (signal?.aborted === true)
     return new AppError("client_closed", "The caller cancelled the query.", { cause: error });
-  const { code, message, retryAfterMs } = readErrors[error instanceof StoreError ? error.outlook : "permanent"];
+  const { code, message, retryAfterMs } = readErrors[error instanceof StoreError ? error.kind : "permanent"];
   return new AppError(code, message, { cause: error, retryAfterMs });
 }

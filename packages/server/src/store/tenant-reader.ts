@@ -126,7 +126,7 @@ async function* charged(
     } catch (error) {
       if (error instanceof AppError && error.code === "payload_too_large")
         throw new StoreError("The result needs more memory than a request may use.", {
-          outlook: "too_large",
+          kind: "too_large",
           cause: error,
         });
       throw error;
@@ -185,7 +185,7 @@ export function createTenantReader(options: ReaderOptions, scope: Scope): Tenant
   /** Whether the store ended during a statement and a new one answers, so that the statement can be repeated. */
   const isReplaced = async (error: unknown, signal: AbortSignal): Promise<boolean> => {
     if (options.whenReplaced === undefined || signal.aborted) return false;
-    if (!(error instanceof StoreError) || error.code !== undefined || error.outlook !== "transient") return false;
+    if (!(error instanceof StoreError) || error.code !== undefined || error.kind !== "transient") return false;
     return options.whenReplaced(signal).then(
       () => true,
       () => false,

@@ -137,7 +137,7 @@ async function answer(options: AnswerOptions, request: IncomingMessage, signal: 
 function refuse(response: ServerResponse, error: unknown): void {
   const known = error instanceof StoreError ? error : new StoreError("The host failed.", { code: 1001, cause: error });
   const body = known.message;
-  response.writeHead(known.outlook === "transient" ? 503 : 400, {
+  response.writeHead(known.kind === "transient" ? 503 : 400, {
     "content-type": "text/plain; charset=utf-8",
     "x-clickhouse-exception-code": String(known.code ?? 1001),
   });

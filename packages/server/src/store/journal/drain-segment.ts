@@ -66,8 +66,8 @@ const rowErrors: ReadonlySet<number> = new Set([
 /** Whether the rows are the reason of the failure, so that a part of them may succeed. */
 function concernsRows(error: unknown): boolean {
   if (!(error instanceof StoreError)) return false;
-  const { code, outlook } = error;
-  return outlook === "too_scattered" || outlook === "too_large" || (code !== undefined && rowErrors.has(code));
+  const { code, kind } = error;
+  return kind === "too_scattered" || kind === "too_large" || (code !== undefined && rowErrors.has(code));
 }
 
 /**

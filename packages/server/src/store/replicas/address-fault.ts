@@ -30,7 +30,7 @@ const connectErrors: ReadonlySet<string> = new Set([
 
 /** Whether the address, rather than the statement, is the reason: no complete response, a 5xx of a proxy, a replica that cannot work. */
 export function isAddressFault(error: unknown): error is StoreError {
-  if (!(error instanceof StoreError) || error.outlook !== "transient") return false;
+  if (!(error instanceof StoreError) || error.kind !== "transient") return false;
   if (error.code !== undefined) return addressCodes.has(error.code);
   return error.httpStatus === undefined || error.httpStatus >= 500;
 }

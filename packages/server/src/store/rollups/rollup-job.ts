@@ -70,7 +70,7 @@ export async function sumPastHours(options: RollupJobOptions, signal: AbortSigna
           failures.remove(hour);
         } catch (error) {
           signal.throwIfAborted();
-          if (error instanceof StoreError && error.outlook === "transient" && error.code !== memoryLimitExceeded)
+          if (error instanceof StoreError && error.kind === "transient" && error.code !== memoryLimitExceeded)
             throw error;
           failures.add(hour);
           const { organization, seconds, source } = hour;

@@ -167,7 +167,7 @@ async function untilItAnswers(connection: Connection, signal: AbortSignal): Prom
       return;
     } catch (error) {
       signal.throwIfAborted();
-      const isTransient = error instanceof StoreError && error.outlook === "transient" && error.code !== 516;
+      const isTransient = error instanceof StoreError && error.kind === "transient" && error.code !== 516;
       if (isTransient && performance.now() < endMs) await sleep(pauseMs, signal);
       else throw toAccessError(error, "opened");
     }
