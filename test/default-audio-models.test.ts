@@ -8,8 +8,10 @@ import { describe, test } from "node:test";
 import OpenAI, { toFile } from "openai";
 import { encodeWav } from "../packages/server/src/audio/wav-encoder.ts";
 import { recordingRate, sentence } from "../packages/server/test/sherpa-onnx/spoken-tones.ts";
+import { installedEspeakData, writeNeuralVoice } from "../packages/server/test/sherpa-onnx/tiny-neural-voices.ts";
 import { writeTinyRecognizer } from "../packages/server/test/sherpa-onnx/tiny-recognizer.ts";
 import { writeTinyVoice } from "../packages/server/test/sherpa-onnx/tiny-voice.ts";
+import { needs } from "./support/needs.ts";
 import { startServer, type RunningServer } from "./support/running-server.ts";
 
 const clientOf = ({ url, key }: RunningServer): OpenAI =>
@@ -67,6 +69,16 @@ describe("OpenAI's names of audio models", () => {
     const stream = await client.audio.transcriptions.create({ model: "whisper-1", file, stream: true });
     const events = await Array.fromAsync(stream);
     assert.equal(events.at(-1)?.type, "transcript.text.done");
+  });
+
+  test("are answered by a voice that is fast, before one of Kokoro", { skip: needs("espeak-ng") }, async () => {
+    await using server = await startServer();
+    await writeNeuralVoice(join(modelsIn(server), "a-kokoro"), "kokoro", installedEspeakData()!);
+    await untilListed(server, "a-kokoro");
+    assert.equal(await modelOf(server, "tts-1"), "a-kokoro");
+    await writeTinyVoice(join(modelsIn(server), "tiny-voice"), { metadata: { voice: "en-us" } });
+    await untilListed(server, "tiny-voice");
+    assert.equal(await modelOf(server, "tts-1"), "tiny-voice");
   });
 
   test("belong to the configuration, to a vendor that lists them, and to an organization's allow-list", async () => {

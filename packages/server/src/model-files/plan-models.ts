@@ -2,10 +2,15 @@
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { modelFileEngines, type ImplicitEngine } from "../config/discovery.ts";
 import type { EngineSettings } from "../config/engine-settings.ts";
+import { usualSpeakerThreshold, type SherpaOnnxModelSettings } from "../config/engines/sherpa-onnx.ts";
 import { shortNameOf } from "./model-catalog.ts";
+import { modelKinds } from "./model-kinds.ts";
 import { piperTokensName } from "./piper-voice.ts";
 import { modelsDirectoryOf } from "./pull-options.ts";
+import type { SpeakerModels } from "./speaker-models.ts";
 import type { StoredModel } from "./stored-models.ts";
+
+type SpeakerSettings = NonNullable<SherpaOnnxModelSettings["speakers"]>;
 
 /** Frees the memory of models that are not in use, since all models of a folder may not fit. */
 const idleUnloadMs = 600_000;
@@ -103,20 +108,42 @@ function idsOf(names: readonly string[]): Map<string, string> {
   return new Map(names.map((name) => [name, counts.get(short(name)) === 1 ? short(name) : whole(name)]));
 }
 
+/** What identifies speakers: the first model of each role by name, if there is one of both. */
+function speakersIn(plan: readonly PlannedModel[]): { settings: SpeakerSettings; revision: string } | undefined {
+  const first = (role: keyof SpeakerModels): PlannedModel | undefined =>
+    plan.find(({ stored }) => stored.speakers?.[role] !== undefined);
+  const [segmentation, embedding] = [first("segmentation")?.stored, first("embedding")?.stored];
+  if (segmentation === undefined || embedding === undefined) return undefined;
+  const paths = { segmentation: segmentation.speakers!.segmentation!, embedding: embedding.speakers!.embedding! };
+  const settings = { ...paths, threshold: usualSpeakerThreshold };
+  return { settings, revision: `${revisionOf(segmentation)}:${revisionOf(embedding)}` };
+}
+
+function revisionOf({ sizeBytes, modifiedUnixMs }: StoredModel): string {
+  return `${sizeBytes}:${modifiedUnixMs}`;
+}
+
 /** An engine for each model that is served without configuration, so that each comes and goes without the others. */
 export function plannedEngines(plan: readonly PlannedModel[]): Record<string, ImplicitEngine> {
   const engines: Record<string, ImplicitEngine> = {};
+  const speakers = speakersIn(plan);
   for (const { stored, id, engine, configured } of plan) {
     if (id === undefined || engine === undefined || configured) continue;
-    const settings = settingsOf(stored, id);
+    const { kind } = stored;
+    const transcribes = kind !== undefined && modelKinds[kind].task !== "speech";
+    const own = transcribes ? speakers : undefined;
+    const settings = settingsOf(stored, { id, speakers: own?.settings });
     if (settings === undefined) continue;
-    const revision = `${stored.sizeBytes}:${stored.modifiedUnixMs}`;
+    const revision = [revisionOf(stored), ...(own === undefined ? [] : [own.revision])].join();
     engines[`${engine}/${id}`] = { settings, optional: true, only: { engine, model: id, revision } };
   }
   return engines;
 }
 
-function settingsOf({ path, kind, format }: StoredModel, id: string): EngineSettings | undefined {
+function settingsOf(
+  { path, kind, format }: StoredModel,
+  { id, speakers }: { readonly id: string; readonly speakers: SpeakerSettings | undefined },
+): EngineSettings | undefined {
   const common = { idle_unload_ms: idleUnloadMs };
   if (format === "gguf") return { type: "llama_cpp", models: { [id]: { file: path, ...common } } };
   if (kind === undefined) return undefined;
@@ -125,5 +152,6 @@ function settingsOf({ path, kind, format }: StoredModel, id: string): EngineSett
     format === "piper"
       ? { folder: dirname(path), files: { model: network, tokens: piperTokensName(network) } }
       : { folder: path, files: {} };
-  return { type: "sherpa_onnx", models: { [id]: { kind, ...where, ...common } } };
+  const identifies = speakers === undefined ? {} : { speakers };
+  return { type: "sherpa_onnx", models: { [id]: { kind, ...where, ...common, ...identifies } } };
 }

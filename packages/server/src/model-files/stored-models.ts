@@ -10,6 +10,7 @@ import { findParts } from "./model-parts.ts";
 import { piperConfigName, piperNetworks, piperProblem, piperTokensName } from "./piper-voice.ts";
 import { modelsDirectoryOf } from "./pull-options.ts";
 import { pullingProcess } from "./pull-lock.ts";
+import { findSpeakerModels, type SpeakerModels } from "./speaker-models.ts";
 import { ctranslate2Vocabulary } from "./whisper/convert-whisper.ts";
 
 /** A file or folder as it is on the disk. */
@@ -27,6 +28,8 @@ export interface StoredModel {
   readonly purpose: GgufPurpose | undefined;
   /** The kind of a sherpa-onnx model. */
   readonly kind: SherpaOnnxKind | undefined;
+  /** What it has to identify speakers in the transcriptions of other models. */
+  readonly speakers: SpeakerModels | undefined;
   /** Tokens that the model was trained on. */
   readonly contextLength: number | undefined;
   /** Why it cannot be served as it is. */
@@ -116,7 +119,9 @@ async function readFolder(folder: string, reading: Reading): Promise<void> {
     } else if (!file.name.startsWith(".") && unsupported.test(file.name)) {
       models.push(unusable(file, otherFormat(names, folder)));
     } else if (network.test(file.name)) {
-      models.push(unusable(file, singleNetwork(file.name)));
+      const speakers = await findSpeakerModels(folder, [file.name]).catch(() => undefined);
+      const problem = speakers === undefined ? singleNetwork(file.name) : speakersOnly;
+      models.push({ ...unusable(file, problem), speakers });
     }
   }
   if (isModel) {
@@ -133,8 +138,12 @@ const nothingKnown = {
   architecture: undefined,
   purpose: undefined,
   kind: undefined,
+  speakers: undefined,
   contextLength: undefined,
 } as const;
+
+const speakersOnly =
+  "it is no model of its own: with a segmentation model and an embedding model, recognizers in this directory identify speakers";
 
 /** Links are followed. Undefined for a folder that is not there or cannot be read. */
 async function entriesOf(folder: string): Promise<Entry[] | undefined> {
@@ -159,7 +168,7 @@ function otherFormat(names: readonly string[], folder: string): string {
 }
 
 function singleNetwork(name: string): string {
-  return `a single ONNX file is no model: a Piper voice also needs ${piperConfigName(name)}; \`speakers\` of a sherpa_onnx model can use the file`;
+  return `a single ONNX file is no model: a Piper voice also needs ${piperConfigName(name)}`;
 }
 
 /** Describes a Piper voice by its network. */
@@ -204,7 +213,7 @@ async function describeGgufFile(file: Entry, siblings: readonly Entry[]): Promis
     const { architecture, contextLength } = description;
     const purpose = purposeOf(description);
     const problem = ggufUseProblem(description, purpose);
-    return { sizeBytes, format: "gguf", architecture, purpose, kind: undefined, contextLength, problem };
+    return { sizeBytes, ...nothingKnown, format: "gguf", architecture, purpose, contextLength, problem };
   } catch (error) {
     return { sizeBytes, ...nothingKnown, format: "gguf", problem: messageOf(error) };
   }
@@ -235,7 +244,12 @@ export async function describeModelFolder(folder: string, directory: string): Pr
   } as const;
   try {
     const kind = await detectKind(folder);
-    return { ...facts, kind, problem: await folderProblem(folder, kind) };
+    const problem = await folderProblem(folder, kind);
+    const names = await readdir(folder);
+    if (kind !== undefined || names.includes(incompleteMark)) return { ...facts, kind, problem };
+    const networks = names.filter((name) => network.test(name));
+    const speakers = await findSpeakerModels(folder, networks);
+    return { ...facts, speakers, problem: speakers === undefined ? problem : speakersOnly };
   } catch (error) {
     return { ...facts, problem: messageOf(error) };
   }

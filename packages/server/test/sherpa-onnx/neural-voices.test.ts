@@ -1,17 +1,13 @@
 /** Piper, Kokoro, Kitten and Matcha, with the real library, tiny models and the data of an installed espeak-ng. */
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { test } from "node:test";
 import { detectKind } from "../../src/model-files/detect-kind.ts";
 import type { SpeechPiece } from "../../src/engines/engine.ts";
 import { speechCall, startTestEngine } from "./test-engine.ts";
-import { neuralVoiceRate, writeNeuralVoice } from "./tiny-neural-voices.ts";
+import { installedEspeakData, neuralVoiceRate, writeNeuralVoice } from "./tiny-neural-voices.ts";
 import { needs } from "../../../../test/support/needs.ts";
 
-/** `eSpeak NG text-to-speech: 1.51  Data at: /usr/lib/…/espeak-ng-data` */
-const espeakData = /Data at: (.+)$/m
-  .exec(spawnSync("espeak-ng", ["--version"], { encoding: "utf8" }).stdout ?? "")?.[1]
-  ?.trim();
+const espeakData = installedEspeakData();
 const skip = needs("espeak-ng");
 
 function seconds(pieces: readonly SpeechPiece[]): number {

@@ -3,9 +3,12 @@ import assert from "node:assert/strict";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { startServer } from "../../../../test/support/running-server.ts";
+import { encodeWav } from "../../src/audio/wav-encoder.ts";
 import type { TranscribedDelta, TranscribedSegment, TranscriptionCall } from "../../src/engines/engine.ts";
 import { SpeakerRegistry } from "../../src/engines/sherpa-onnx/speaker-registry.ts";
-import { recording, sentence, silence } from "./spoken-tones.ts";
+import { recording, recordingRate, sentence, silence } from "./spoken-tones.ts";
 import { recordedAudio, startTestEngine, transcriptionCall, type TestEngine } from "./test-engine.ts";
 import { writeTinyRecognizer } from "./tiny-recognizer.ts";
 import { spokenBy, writeTinySpeakers } from "./tiny-speakers.ts";
@@ -116,5 +119,34 @@ describe("speaker diarization", () => {
       assert.equal(apart.identify(voice), "unknown");
     }
     assert.equal(apart.identify(Float32Array.of(0, 0, -1)), 2);
+  });
+
+  test("is done by every recognizer of the models' directory while the models for it are there", async () => {
+    await using server = await startServer();
+    const inModels = (name: string): string => join(server.dataDirectory, "models", name);
+    const engines = async (): Promise<string> => (await server.call("/v1/models")).text();
+    await writeTinySpeakers(inModels("voices"));
+    await writeTinyRecognizer(inModels("tiny-recognizer"), "transducer");
+    while (!(await engines()).includes('"tiny-recognizer"')) await delay(20);
+    const samples = recording(
+      silence(0.5),
+      spokenBy(1, sentence("▁one", "▁two")),
+      silence(1.5),
+      spokenBy(0, sentence("▁three", "▁one")),
+      silence(1),
+    );
+    const speakersTold = async (): Promise<unknown[]> => {
+      const form = new FormData();
+      form.set("model", "tiny-recognizer");
+      form.set("response_format", "verbose_json");
+      form.set("file", new Blob([Buffer.from(encodeWav(samples, recordingRate))]), "tones.wav");
+      const headers = { authorization: `Bearer ${server.key}` };
+      const response = await fetch(`${server.url}/v1/audio/transcriptions`, { method: "POST", headers, body: form });
+      const { segments } = (await response.json()) as { segments: { speaker_id?: string }[] };
+      return segments.map(({ speaker_id: speaker }) => speaker);
+    };
+    assert.deepEqual(await speakersTold(), ["Guest-1", "Guest-2"]);
+    await rm(inModels("voices/embedding.onnx"));
+    while ((await speakersTold())[0] !== undefined) await delay(20);
   });
 });

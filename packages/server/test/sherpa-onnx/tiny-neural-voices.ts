@@ -2,6 +2,7 @@
  * Tiny voices in the forms of Piper, Kokoro, Kitten and Matcha, whose texts espeak-ng converts to phonemes inside the
  * library: every letter of the phonetic alphabet is a tone of 50 ms.
  */
+import { spawnSync } from "node:child_process";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { encodeOnnx, floats, integers, node, type OnnxModel, type OnnxNode, type TensorSpec } from "./onnx-file.ts";
@@ -182,4 +183,10 @@ export async function writeNeuralVoice(folder: string, kind: NeuralVoice, espeak
     await write("model-steps-3.onnx", encodeOnnx(matcha()));
     await write("hifigan_tiny.onnx", encodeOnnx(vocoder()));
   }
+}
+
+/** Of the program: `eSpeak NG text-to-speech: 1.51  Data at: /usr/lib/…/espeak-ng-data`. */
+export function installedEspeakData(): string | undefined {
+  const { stdout } = spawnSync("espeak-ng", ["--version"], { encoding: "utf8" });
+  return /Data at: (.+)$/m.exec(stdout ?? "")?.[1]?.trim();
 }

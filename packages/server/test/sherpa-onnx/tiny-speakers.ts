@@ -1,5 +1,5 @@
 /** Tiny models for speaker diarization: each speaker hums a different constant tone. */
-import { writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { encodeOnnx, floats, integers, node, type OnnxModel } from "./onnx-file.ts";
 import { recordingRate } from "./spoken-tones.ts";
@@ -95,6 +95,7 @@ function embedding(): OnnxModel {
 
 /** Writes `segmentation.onnx` and `embedding.onnx`. */
 export async function writeTinySpeakers(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
   await writeFile(join(folder, "segmentation.onnx"), encodeOnnx(segmentation()));
   await writeFile(join(folder, "embedding.onnx"), encodeOnnx(embedding()));
 }

@@ -51,6 +51,8 @@ const voice = Type.Object(
   { additionalProperties: false, description: "One voice." },
 );
 
+export const usualSpeakerThreshold = 0.5;
+
 const speakers = Type.Object(
   {
     segmentation: Type.String({
@@ -65,7 +67,7 @@ const speakers = Type.Object(
     threshold: Type.Number({
       minimum: 0,
       maximum: 2,
-      default: 0.5,
+      default: usualSpeakerThreshold,
       description:
         "Cosine distance up to which two voices count as the same speaker; a higher value yields fewer speakers.",
     }),
