@@ -40,6 +40,7 @@ export async function openLocalAdministration(
         limits: config.limits,
         user: currentUser(),
         currency: config.telemetry.currency,
+        address: { publicUrl: config.server.public_url, url: `http://127.0.0.1:${config.server.port}` },
       });
       return await (await opened).request(method, path, body);
     },

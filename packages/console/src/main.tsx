@@ -10,9 +10,11 @@ import { followLinks, viewId } from "./state/address.ts";
 import { session, watchSession } from "./state/session.ts";
 import { keepLive } from "./state/time-range.ts";
 import { SignIn } from "./views/sign-in/sign-in.tsx";
-import { openSession } from "./state/sign-in-link.ts";
+import { accountLink, openSession } from "./state/sign-in-link.ts";
 
 const loadDevicePage = async () => (await import("./views/device/device-page.tsx")).DevicePage;
+
+const loadLinkPage = async () => (await import("./views/sign-in/link-page.tsx")).LinkPage;
 
 function Console() {
   const failure = useSignal<Error | undefined>(undefined);
@@ -23,12 +25,14 @@ function Console() {
   useEffect(() => {
     load();
     // Another link that is opened in this tab changes only the fragment.
-    const follow = () => void (location.hash.startsWith("#code=") && load());
+    const follow = () => void (/^#(?:code|link)=/.test(location.hash) && load());
     addEventListener("hashchange", follow);
     return () => removeEventListener("hashchange", follow);
   }, []);
   if (failure.value !== undefined) return <ErrorState error={failure.value} onRetry={load} />;
   if (session.value === undefined) return <Loading what="the console" />;
+  if (accountLink.value !== undefined)
+    return <LoadedView title="the form" load={loadLinkPage} props={{ link: accountLink.value }} />;
   if (session.value === null) return <SignIn />;
   if (viewId.value === "device")
     return <LoadedView title="the terminal" load={loadDevicePage} props={{ session: session.value }} />;

@@ -68,6 +68,20 @@ export const errorTable = {
     retryable: false,
     when: "The sign-in code is wrong, was already used, or has expired.",
   },
+  invalid_credentials: {
+    status: 401,
+    type: "authentication_error",
+    code: "invalid_credentials",
+    retryable: false,
+    when: "The mail address, the password or the one-time code is wrong.",
+  },
+  second_factor_required: {
+    status: 401,
+    type: "authentication_error",
+    code: "second_factor_required",
+    retryable: false,
+    when: "The password is right, and the account needs a one-time code as well: send it as `code`.",
+  },
   sign_in_failed: {
     status: 400,
     type: "invalid_request_error",
@@ -80,7 +94,7 @@ export const errorTable = {
     type: "permission_error",
     code: "sign_in_refused",
     retryable: false,
-    when: "The identity provider signed the person in, and no rule and no administrator gives them access.",
+    when: "The person may not sign in: no rule and no administrator gives them access, or they are disabled.",
   },
   cross_origin: {
     status: 403,

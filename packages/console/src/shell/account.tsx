@@ -69,6 +69,12 @@ function AccountMenu({ session }: { readonly session: Session }) {
             Switch to <span class="foreign">{name}</span>
           </button>
         ))}
+      {session.person === null && session.operator && (
+        <a class="menu-item" href={href("preferences")}>
+          <Icon name="preferences" />
+          Create your account
+        </a>
+      )}
       <button type="button" class="menu-item" onClick={leave}>
         <Icon name="sign-out" />
         Sign out

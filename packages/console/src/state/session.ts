@@ -39,11 +39,6 @@ export interface Session {
   readonly expires_at: number;
 }
 
-/** What is exchanged for a session. */
-export type Credentials =
-  | { readonly code: string }
-  | { readonly key: string; readonly operator_key?: string | undefined };
-
 /** Undefined until the server has answered; null if nobody is signed in. */
 export const session = signal<Session | null | undefined>(undefined);
 
@@ -60,9 +55,15 @@ export async function loadSession(): Promise<void> {
   }
 }
 
-/** @throws ApiError */
-export async function signIn(credentials: Credentials): Promise<void> {
-  const signedIn = await requestJson<Session>("authentication/sessions", { json: credentials });
+/**
+ * Exchanges what the operation at `path` takes for a session: keys or a code, if it is absent.
+ * @throws ApiError
+ */
+export async function signIn(
+  credentials: Readonly<Record<string, string>>,
+  path = "authentication/sessions",
+): Promise<void> {
+  const signedIn = await requestJson<Session>(path, { json: credentials });
   batch(() => {
     session.value = signedIn;
     endReason.value = undefined;

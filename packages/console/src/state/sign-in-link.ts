@@ -1,9 +1,21 @@
-/** Signs in with the code of a link: `/console/sign-in#code=…`. The code leaves the address before anything else happens. */
+/**
+ * Signs in with the code of a link, `/console/sign-in#code=…`, and reads links to choose a password, `#link=…&email=…`. Secrets leave the
+ * address before anything else happens.
+ */
+import { signal } from "@preact/signals";
 import { href, navigate, viewId } from "./address.ts";
 import { endReason, loadSession, session, signIn } from "./session.ts";
 import type { ApiError } from "../api/request.ts";
 
 const viewOfLinks = "sign-in";
+
+export interface AccountLink {
+  readonly token: string;
+  readonly email: string;
+}
+
+/** The link of an operator with which the page was opened. */
+export const accountLink = signal<AccountLink | undefined>(undefined);
 
 /** A code that the server has not answered yet. */
 let code: string | undefined;
@@ -13,14 +25,17 @@ export async function openSession(): Promise<void> {
   code = takeCode() ?? code;
   if (code === undefined) await loadSession();
   else await signInWith(code);
-  if (session.value && viewId.value === viewOfLinks) navigate(href(""), { replace: true });
+  const isOver = accountLink.value === undefined && viewId.value === viewOfLinks;
+  if (session.value && isOver) navigate(href(""), { replace: true });
 }
 
 /** The code in the address, which is removed from it and from the history. */
 function takeCode(): string | undefined {
   if (viewId.value !== viewOfLinks || location.hash === "") return undefined;
-  const found = new URLSearchParams(location.hash.slice(1)).get("code");
+  const given = new URLSearchParams(location.hash.slice(1));
+  const [found, token] = [given.get("code"), given.get("link")];
   history.replaceState(null, "", location.pathname + location.search);
+  if (token !== null && token !== "") accountLink.value = { token, email: given.get("email") ?? "" };
   return found === null || found === "" ? undefined : found;
 }
 

@@ -31,6 +31,9 @@ const IdentityProviderList = schema(
     {
       object: Type.Literal("list", { description: "Always `list`." }),
       data: Type.Array(IdentityProvider, { description: "The providers, in the order of the configuration." }),
+      accounts: Type.Boolean({
+        description: "Whether somebody can sign in with a mail address and a password (`sign_in.accounts`).",
+      }),
     },
     { description: "The identity providers." },
   ),

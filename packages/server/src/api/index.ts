@@ -31,6 +31,7 @@ import { lokiPush } from "./loki-push.ts";
 import { remoteWrite } from "./remote-write.ts";
 import { exportLogs, exportMetrics, exportTraces } from "./otlp.ts";
 import { deviceLoginOperations } from "./device-login.ts";
+import { accountOperations } from "./accounts.ts";
 import { identityProviderOperations } from "./identity-providers.ts";
 import { sessionListOperations } from "./session-list.ts";
 import { sdkKeyOperations } from "./sdk-keys.ts";
@@ -101,6 +102,7 @@ export const operations: readonly Operation[] = [
   ...sessionOperations,
   ...sessionListOperations,
   ...identityProviderOperations,
+  ...accountOperations,
   ...deviceLoginOperations,
   ...adminOperations,
   ...peopleOperations,

@@ -15,13 +15,17 @@ import {
 import { schema, type TypeOf } from "./schema.ts";
 
 /** The form of an address is the mail server's business; this is what nothing else has. https://www.rfc-editor.org/rfc/rfc5321#section-4.5.3.1 */
-const email = Type.String({
+export const email = Type.String({
   minLength: 3,
   maxLength: 254,
   pattern: String.raw`^[^\s@\u0000-\u001f]+@[^\s@\u0000-\u001f]+$`,
   description: "Mail address, which identifies the person at sign-in. Stored in lower case.",
 });
-const personName = Type.String({ minLength: 1, maxLength: 128, description: "Name of the person, for display." });
+export const personName = Type.String({
+  minLength: 1,
+  maxLength: 128,
+  description: "Name of the person, for display.",
+});
 
 const builtIn = builtInRoleNames.map((each) => `\`${each}\``).join(", ");
 /** A role in a request. */

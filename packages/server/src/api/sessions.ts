@@ -19,7 +19,7 @@ const SignIn = schema(
 );
 export type SignIn = TypeOf<typeof SignIn>;
 
-const Session = schema(
+export const Session = schema(
   Type.Object(
     {
       object: Type.Literal("session", { description: "Always `session`." }),

@@ -1,4 +1,4 @@
-/** Identity providers: who may sign in with them, and whose tokens the API accepts: `sign_in` of the configuration file. */
+/** How people sign in, and whose tokens the API accepts: `sign_in` of the configuration file. */
 import { Type, type Static } from "typebox";
 import { namePattern } from "../tenant.ts";
 import { httpUrl, milliseconds, secret, sendableKey } from "./setting-types.ts";
@@ -161,6 +161,11 @@ export type ProviderSettings = Static<typeof provider>;
 
 export const signIn = Type.Object(
   {
+    accounts: Type.Boolean({
+      default: true,
+      description:
+        "Whether people can sign in with a mail address and a password. `false` refuses passwords and links to choose one; sessions that are open continue.",
+    }),
     providers: Type.Record(Type.String({ pattern: "^[a-z0-9][a-z0-9_-]{0,39}$" }), provider, {
       maxProperties: 50,
       propertyNames: { pattern: "^[a-z0-9][a-z0-9_-]{0,39}$" },
@@ -169,7 +174,11 @@ export const signIn = Type.Object(
         "Identity providers, each under a name of your choice: lower-case letters, digits, `-` and `_`. The name is part of the redirect URI, `/sign-in/NAME/callback`, and identifies the people who sign in with it: a provider with another name has other people.",
     }),
   },
-  { default: {}, description: "Identity providers with which people sign in, and whose tokens the API accepts." },
+  {
+    default: {},
+    description:
+      "How people sign in: with accounts of this server, and at identity providers, whose tokens the API accepts as well.",
+  },
 );
 export type SignInSettings = Static<typeof signIn>;
 

@@ -5,6 +5,7 @@ import type { Sessions } from "../http/authenticate-session.ts";
 import type { Route } from "../http/route.ts";
 import { createKeyCheck } from "../tenancy/key-check.ts";
 import { createSignIn, openSignInCookies, type SignInOptions } from "../tenancy/sign-in.ts";
+import type { PasswordCost } from "./password-hash.ts";
 import { createPeopleSignIn } from "./people-sign-in.ts";
 
 export interface OpenSignIn extends Sessions {
@@ -20,6 +21,7 @@ export interface OpenSignIn extends Sessions {
 
 export interface OpenSignInOptions extends Omit<SignInOptions, "cookies" | "people" | "checkKey"> {
   readonly settings: SignInSettings;
+  readonly passwordCost?: PasswordCost | undefined;
 }
 
 export async function openSignIn(options: OpenSignInOptions): Promise<OpenSignIn> {

@@ -14,14 +14,21 @@ import type { Logger } from "../logger.ts";
 import { keyOfPerson } from "../person.ts";
 import type { PersonSession } from "../session.ts";
 import type { CheckedKey, ScopeClaim } from "../tenant.ts";
+import { accountLinkRoutes } from "../tenancy/account-link-routes.ts";
 import type { ControlDatabase } from "../tenancy/control-database.ts";
 import { endSession } from "../tenancy/sessions.ts";
 import type { PeopleSessions } from "../tenancy/sign-in.ts";
 import type { ServerAddress } from "../tenancy/sign-in-link.ts";
 import { AccessRecheck } from "./access-recheck.ts";
+import { AccountDelays } from "./account-delays.ts";
+import { accountRoutes } from "./account-routes.ts";
+import { accountSignInRoutes } from "./account-sign-in.ts";
+import { hasAccounts } from "./accounts.ts";
 import { deviceRoutes } from "./device-routes.ts";
 import { createPersonSessionCheck } from "./person-session-check.ts";
 import { accessPrefix, browserPrefix, endSessionOf } from "./person-sessions.ts";
+import { PasswordHash, type PasswordCost } from "./password-hash.ts";
+import { PasswordWork } from "./password-work.ts";
 import { providerRoutes } from "./provider-routes.ts";
 import { sessionRoutes } from "./session-routes.ts";
 import { createTokenOwners } from "./token-owners.ts";
@@ -45,6 +52,8 @@ export interface PeopleSignInOptions {
   readonly address: ServerAddress;
   readonly cookies: { readonly session: SecretCookie; readonly signIn: SecretCookie };
   readonly logger: Logger;
+  /** Absent: a cost that suits servers. */
+  readonly passwordCost?: PasswordCost | undefined;
   /** UNIX milliseconds. */
   readonly now?: (() => number) | undefined;
 }
@@ -53,7 +62,9 @@ export function createPeopleSignIn(options: PeopleSignInOptions): PeopleSignIn {
   const { address, checkKey, control, cookies, failedKeys, logger, settings, now = Date.now } = options;
   const providers = new OpenIdProviders({ logger, now });
   const tokens = new BearerTokens(now);
+  let current = settings;
   const reload = (next: SignInSettings): void => {
+    current = next;
     providers.reload(next);
     tokens.accept(providers.all.values());
   };
@@ -76,6 +87,21 @@ export function createPeopleSignIn(options: PeopleSignInOptions): PeopleSignIn {
   async function end(secret: string): Promise<void> {
     await control.change((transaction) => endSessionOf(transaction, secret));
   }
+
+  const endSessionOfCookie = (secret: string): Promise<void> =>
+    secret.startsWith(browserPrefix) ? end(secret) : endSession(control, secret);
+
+  const accounts = {
+    control,
+    delays: new AccountDelays(control, now),
+    work: new PasswordWork(now),
+    hash: new PasswordHash(options.passwordCost),
+    requireEnabled() {
+      if (current.accounts) return;
+      throw new AppError("permission_denied", "Passwords are disabled on this server (`sign_in.accounts`).");
+    },
+    now,
+  };
 
   function checkAccessToken(secret: string, claim: ScopeClaim): CheckedKey | Promise<CheckedKey> {
     const admit = (session: PersonSession | undefined): CheckedKey => {
@@ -103,10 +129,20 @@ export function createPeopleSignIn(options: PeopleSignInOptions): PeopleSignIn {
         failedKeys,
         sessionCookie: cookies.session,
         signInCookie: cookies.signIn,
-        endSession: (secret) => (secret.startsWith(browserPrefix) ? end(secret) : endSession(control, secret)),
+        endSession: endSessionOfCookie,
+        hasAccounts: async () => current.accounts && (await control.read(hasAccounts)),
         logger,
         now,
       }),
+      ...accountSignInRoutes({
+        ...accounts,
+        checkSession: (secret) => sessions.check(secret),
+        failedKeys,
+        sessionCookie: cookies.session,
+        endSession: endSessionOfCookie,
+      }),
+      ...accountRoutes(accounts),
+      ...accountLinkRoutes(control, address),
       ...deviceRoutes({ control, address, failedKeys, now }),
       ...sessionRoutes(control, () => sessions.clear()),
     ],

@@ -34,6 +34,8 @@ export interface ProviderRouteParts {
   readonly signInCookie: SecretCookie;
   /** Ends the session with this secret, of either kind. */
   readonly endSession: (secret: string) => Promise<void>;
+  /** Whether somebody can sign in with a password. */
+  readonly hasAccounts: () => Promise<boolean>;
   readonly logger: Logger;
   /** UNIX milliseconds. */
   readonly now: () => number;
@@ -54,7 +56,7 @@ export function providerRoutes(parts: ProviderRouteParts): Route[] {
   const redirectUriOf = (provider: OpenIdProvider, { origin }: Pick<RouteInput<unknown>, "origin">): string =>
     `${publicAddress(origin(), address)}/sign-in/${provider.name}/callback`;
 
-  const list = route(listIdentityProvidersOperation, () =>
+  const list = route(listIdentityProvidersOperation, async () =>
     json({
       object: "list",
       data: [...providers().values()]
@@ -66,6 +68,7 @@ export function providerRoutes(parts: ProviderRouteParts): Route[] {
           available: isAvailable,
           path: `sign-in/${name}`,
         })),
+      accounts: await parts.hasAccounts(),
     }),
   );
 

@@ -12,6 +12,7 @@ import type { DefaultLimits } from "../limits/limiter.ts";
 import { silentLogger } from "../logger.ts";
 import { MemoryBudget } from "../memory-budget.ts";
 import { Scope } from "../tenant.ts";
+import { accountLinkRoutes } from "./account-link-routes.ts";
 import { localKeyId } from "./audit/actor.ts";
 import { auditRoutes } from "./audit/audit-routes.ts";
 import { AuditTrail } from "./audit/audit-trail.ts";
@@ -22,6 +23,7 @@ import { requireNotMoved } from "./move-record.ts";
 import { recordedBudgets } from "./recorded-budgets.ts";
 import { recordedUsage } from "./recorded-usage.ts";
 import { tenancyRoutes } from "./routes.ts";
+import type { ServerAddress } from "./sign-in-link.ts";
 
 export interface Administration {
   /**
@@ -40,6 +42,8 @@ export interface AdministrationOptions extends ControlDatabaseOptions {
   readonly limits?: DefaultLimits | undefined;
   /** Who administers, for the audit log. */
   readonly user?: string | undefined;
+  /** Of the server, for links to its console. */
+  readonly address?: ServerAddress | undefined;
   /** The setting `telemetry.currency`. */
   readonly currency?: string | undefined;
 }
@@ -62,6 +66,7 @@ export async function openAdministration(options: AdministrationOptions): Promis
   const all = [
     ...tenancyRoutes(control, recordedUsage(control, options.limits)),
     ...budgetRoutes({ control, currency: options.currency, useOf: recordedBudgets(control) }),
+    ...accountLinkRoutes(control, options.address ?? { publicUrl: undefined, url: "" }),
     ...auditRoutes(control),
   ];
   for (const [path, routes] of Map.groupBy(all, ({ operation }) => operation.path)) router.add(path, routes);

@@ -22,6 +22,8 @@ export type CopiedTable = Exclude<
   | "person_sessions"
   | "device_codes"
   | "logout_tokens"
+  | "account_links"
+  | "account_delays"
   | "write_probe"
 >;
 
@@ -71,6 +73,15 @@ export const columns: { readonly [Table in CopiedTable]: Readonly<Record<keyof C
     created_at: number,
   },
   identities: { provider: text, subject: text, person_id: text, created_at: number, last_sign_in_at: number },
+  accounts: {
+    person_id: text,
+    password_hash: text,
+    totp_secret: optional.text,
+    totp_step: optional.number,
+    created_at: number,
+    updated_at: number,
+  },
+  recovery_codes: { person_id: text, code_hash: text },
   keys: {
     id: text,
     organization_id: text,
@@ -173,6 +184,8 @@ export const keys: { readonly [Table in CopiedTable]: readonly (keyof ControlTab
   people: ["id"],
   memberships: ["id"],
   identities: ["provider", "subject"],
+  accounts: ["person_id"],
+  recovery_codes: ["person_id", "code_hash"],
   keys: ["id"],
   token_usage: ["month", "organization_id", "key_id"],
   budgets: ["id"],

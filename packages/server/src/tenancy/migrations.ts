@@ -5,6 +5,7 @@
  */
 import { PostgresAdapter, sql, type Kysely } from "kysely";
 import { Migrator, type Migration } from "kysely/migration";
+import { createAccountTables } from "./account-tables.ts";
 import { createAuditTables } from "./audit/audit-tables.ts";
 import { createBudgets } from "./budget-tables.ts";
 import { findLaterMigrations } from "./later-migrations.ts";
@@ -28,6 +29,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0012_people": { up: createPeople },
   "0013_sign_in": { up: createSignInTables },
   "0014_audit": { up: createAuditTables },
+  "0016_accounts": { up: createAccountTables },
 };
 
 export const knownMigrations: readonly string[] = Object.keys(migrations);

@@ -3,6 +3,7 @@
  * are 0 or 1. `limits`, `settings`, `permissions`, `allowed_models`, `definition`, `state`, `selection` and `rows` are JSON in text columns, which both
  * databases store alike; no query reads inside them.
  */
+import type { AccountTables } from "./account-tables.ts";
 import type { AuditEventTable, AuditExportTable, AuditHeadTable } from "./audit/audit-rows.ts";
 import type { BudgetTables } from "./budget-tables.ts";
 
@@ -235,7 +236,7 @@ interface WriteProbeTable {
   written_at: number;
 }
 
-export interface ControlTables extends BudgetTables, SignInTables {
+export interface ControlTables extends AccountTables, BudgetTables, SignInTables {
   organizations: OrganizationTable;
   projects: ProjectTable;
   keys: KeyTable;

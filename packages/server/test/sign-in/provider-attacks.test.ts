@@ -117,6 +117,7 @@ describe("attacks on signing in at a provider", () => {
     assert.deepEqual(body, {
       object: "list",
       data: [{ object: "identity_provider", name: "acme", label: "Acme", available: true, path: "sign-in/acme" }],
+      accounts: false,
     });
   });
 

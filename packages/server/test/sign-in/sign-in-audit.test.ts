@@ -9,6 +9,7 @@ import { beforeTests } from "../../../../test/support/hooks.ts";
 import { openControlDatabase, type ControlDatabase } from "../../src/tenancy/control-database.ts";
 import { providerSettings } from "../support/provider-settings.ts";
 import { startAuditServer } from "../tenancy/audit-server.ts";
+import { TestBrowser } from "../tenancy/session-server.ts";
 import { PersonBrowser, type TestJson } from "./person-browser.ts";
 import { newPerson } from "./provider-server.ts";
 
@@ -76,4 +77,41 @@ test("sign-ins, refusals, terminals, ended sessions and logouts are recorded wit
       JSON.stringify({ expected, found }),
     );
   assert.ok(!found.some(([action]) => action === "createDeviceAuthorization" || action === "startSignIn"));
+});
+
+test("accounts are recorded: the link, sign-ins, refusals, delays and changes, without any secret", async () => {
+  const { body: person } = await server.operator("POST", "/admin/v1/people", {
+    email: "bo@example.com",
+    role: "member",
+  });
+  const { body: link } = await server.operator("POST", `/admin/v1/people/${person.id}/account_link`);
+  const { token } = link as unknown as { token: string };
+  const password = "seven quiet lanterns";
+  const browser = new TestBrowser(server.url);
+  const accepted = await browser.request("POST", "/authentication/account_links", { body: { token, password } });
+  assert.equal(accepted.status, 201);
+  const changed = await browser.request("POST", "/authentication/account/password", {
+    body: { current_password: password, password: `${password}!` },
+  });
+  assert.equal(changed.status, 200);
+  const signIn = (given: string) =>
+    new TestBrowser(server.url).request("POST", "/authentication/account_sessions", {
+      body: { email: "bo@example.com", password: given },
+    });
+  assert.equal((await signIn(`${password}!`)).status, 201);
+  for (let count = 0; count < 5; count++) assert.equal((await signIn(password)).status, 401);
+  const events: TestJson[] = await server.events(server.operator);
+  const found = events.map(({ action, actor, code, outcome, target }) =>
+    JSON.stringify([action, actor.name, outcome, code, target?.name ?? target?.id ?? null]),
+  );
+  for (const expected of [
+    ["createAccountLink", "operator", "done", null, "bo"],
+    ["acceptAccountLink", "bo@example.com", "done", null, "bo@example.com"],
+    ["changePassword", "bo@example.com", "done", null, "bo@example.com"],
+    ["createAccountSession", "bo@example.com", "done", null, "bo@example.com"],
+    ["createAccountSession", null, "refused", "invalid_credentials", null],
+    ["delaySignIn", null, "done", null, "bo@example.com"],
+  ])
+    assert.ok(found.includes(JSON.stringify(expected)), JSON.stringify({ expected, found }));
+  for (const hidden of [token, password]) assert.ok(!JSON.stringify(events).includes(hidden));
 });

@@ -67,7 +67,8 @@ export async function startAuditServer(
   const failedKeys = new FailedKeys(1_000_000);
   const signIn = await openSignIn({
     control,
-    settings: { providers },
+    settings: { accounts: true, providers },
+    passwordCost: { N: 2 ** 8, r: 8, p: 1 },
     failedKeys,
     address: { publicUrl: undefined, url: "http://127.0.0.1:4141" },
     logger: silentLogger,

@@ -9,6 +9,7 @@ import type { Permission } from "../../src/permissions.ts";
 import type { ControlDatabase } from "../../src/tenancy/control-database.ts";
 import { recordedUsage } from "../../src/tenancy/recorded-usage.ts";
 import { tenancyRoutes } from "../../src/tenancy/routes.ts";
+import type { PasswordCost } from "../../src/sign-in/password-hash.ts";
 import { openSignIn } from "../../src/sign-in/open-sign-in.ts";
 import { startTestHttp } from "../support/test-http.ts";
 
@@ -33,18 +34,29 @@ export interface SessionServerOptions {
   readonly now?: () => number;
   readonly publicUrl?: string;
   readonly providers?: SignInSettings["providers"];
+  readonly accounts?: boolean;
+  readonly passwordCost?: PasswordCost;
 }
 
 /** @param control with an organization */
 export async function startSessionServer(control: ControlDatabase, options: SessionServerOptions = {}) {
-  const { settings = {}, failedKeys = new FailedKeys(1_000), now = Date.now, providers = {}, publicUrl } = options;
+  const {
+    settings = {},
+    failedKeys = new FailedKeys(1_000),
+    now = Date.now,
+    accounts = true,
+    passwordCost,
+    providers = {},
+    publicUrl,
+  } = options;
   const signIn = await openSignIn({
     control,
     failedKeys,
     address: { publicUrl, url: "http://127.0.0.1:4141" },
     logger: silentLogger,
     now,
-    settings: { providers },
+    settings: { accounts, providers },
+    passwordCost,
   });
   const http = await startTestHttp({
     settings,

@@ -4,19 +4,21 @@ import type { Membership, Person } from "../../api/people-types.ts";
 import { request, requestJson } from "../../api/request.ts";
 import { formatTime } from "../../design/format.ts";
 import { Notice } from "../../design/states.tsx";
-import { may } from "../../state/session.ts";
+import { may, session } from "../../state/session.ts";
 import { useNames } from "./admin-lists.ts";
 import { ConfirmDialog } from "./confirm-dialog.tsx";
 import { closeDialog, isDialogOpen, showDialog } from "./dialogs.ts";
 import { Fact, Facts, IdFact, ObjectPage, useObject } from "./object-page.tsx";
 import { OrganizationLink } from "./organization-link.tsx";
 import { roleName, useRoles } from "./people-roles.ts";
+import { LinkDialog } from "./link-dialog.tsx";
 import { AddRoleDialog } from "./person-dialog.tsx";
 
 export function PersonPage({ id }: { readonly id: string }) {
   const query = useObject<Person>(`people/${id}`);
   const names = useNames().data.value;
   const problem = useSignal<Error | undefined>(undefined);
+  const isLinkOpen = useSignal(false);
   const finish = () => {
     closeDialog();
     query.reload();
@@ -34,6 +36,11 @@ export function PersonPage({ id }: { readonly id: string }) {
       kind="people"
       actions={({ disabled_at }) => (
         <>
+          {session.value!.operator && disabled_at === null && (
+            <button type="button" class="button" onClick={() => (isLinkOpen.value = true)}>
+              Link to choose a password
+            </button>
+          )}
           <button type="button" class="button" onClick={() => showDialog("add_role")}>
             Give a role
           </button>
@@ -128,6 +135,7 @@ export function PersonPage({ id }: { readonly id: string }) {
               onDone={finish}
             />
           )}
+          {isLinkOpen.value && <LinkDialog personId={id} onClose={() => (isLinkOpen.value = false)} />}
           {isDialogOpen("revoke") && (
             <ConfirmDialog
               title="Disable the person"

@@ -8,6 +8,7 @@ import { ViewHeader } from "../../shell/view-header.tsx";
 import { preferences, setPreferences } from "../../state/preferences.ts";
 import { session } from "../../state/session.ts";
 import type { Preferences } from "../../state/stored-preferences.ts";
+import { Account } from "./account.tsx";
 import { Identity } from "./identity.tsx";
 import { SessionList } from "./session-list.tsx";
 
@@ -62,6 +63,9 @@ export function PreferencesView() {
       </Section>
       <Section title="Signed in">
         <Identity session={session.value!} />
+      </Section>
+      <Section title="Account">
+        <Account session={session.value!} />
       </Section>
       <Section title="Sessions">
         <SessionList />

@@ -5,7 +5,8 @@ import { ApiError } from "../../api/request.ts";
 import { CopyButton } from "../../design/copy-button.tsx";
 import { Notice } from "../../design/states.tsx";
 import { href, navigate, viewId } from "../../state/address.ts";
-import { ProviderList } from "./provider-list.tsx";
+import { failureText } from "./failure-text.ts";
+import { WaysForPeople } from "./ways-for-people.tsx";
 import { endReason, loadSession, signIn } from "../../state/session.ts";
 
 const command = "npx sounding console";
@@ -30,7 +31,7 @@ export function SignIn() {
             <span class="foreign">{endReason.value}</span>
           </Notice>
         )}
-        <ProviderList />
+        <WaysForPeople />
         <KeyForm />
         <div class="sign-in-link stack">
           <p class="small muted">Or sign in from a terminal where the server's keys are stored:</p>
@@ -52,7 +53,7 @@ function KeyForm() {
     busy.value = true;
     failure.value = undefined;
     try {
-      await signIn({ key: key!, ...(operatorKey === "" ? {} : { operator_key: operatorKey }) });
+      await signIn({ key: key!, ...(operatorKey ? { operator_key: operatorKey } : {}) });
       if (viewId.value === "sign-in") navigate(href(""), { replace: true });
     } catch (error) {
       failure.value = error as Error;
@@ -72,7 +73,7 @@ function KeyForm() {
       }}
     >
       {failure.value !== undefined && problemOf("key") === undefined && problemOf("operator_key") === undefined && (
-        <Notice kind="error">{textOf(failure.value)}</Notice>
+        <Notice kind="error">{failureText(failure.value)}</Notice>
       )}
       <KeyField name="key" label="API key" hint="It begins with sk-." problem={problemOf("key")} required />
       <KeyField
@@ -130,9 +131,4 @@ function KeyField({
       </span>
     </div>
   );
-}
-
-function textOf(error: Error): string {
-  const waitMs = error instanceof ApiError && error.status === 429 ? error.retryAfterMs : undefined;
-  return waitMs === undefined ? error.message : `${error.message} Try again in ${Math.ceil(waitMs / 1000)} s.`;
 }

@@ -1,6 +1,7 @@
-/** The identity providers of the server, as links that begin to sign in. */
+/** How people sign in: the identity providers of the server, as links, and the form of accounts. */
 import { apiUrl, requestJson } from "../../api/request.ts";
 import { useQuery } from "../../api/use-query.ts";
+import { LoadedView } from "../../shell/loaded-view.tsx";
 import { path } from "../../state/address.ts";
 
 interface Provider {
@@ -10,12 +11,31 @@ interface Provider {
   readonly path: string;
 }
 
-export function ProviderList() {
-  const { data } = useQuery((signal) =>
-    requestJson<{ readonly data: readonly Provider[] }>("authentication/providers", { signal }),
+interface Providers {
+  readonly data: readonly Provider[];
+  /** Whether somebody has an account with a password. */
+  readonly accounts: boolean;
+}
+
+const loadAccountForm = async () => (await import("./account-form.tsx")).AccountForm;
+
+export function WaysForPeople() {
+  const { data } = useQuery((signal) => requestJson<Providers>("authentication/providers", { signal }));
+  if (data.value === undefined) return null;
+  const { accounts, data: providers } = data.value;
+  return (
+    <>
+      {providers.length > 0 && <ProviderList providers={providers} />}
+      {accounts && (
+        <div class="sign-in-account">
+          <LoadedView title="the form" load={loadAccountForm} props={{}} />
+        </div>
+      )}
+    </>
   );
-  const providers = data.value?.data ?? [];
-  if (providers.length === 0) return null;
+}
+
+function ProviderList({ providers }: { readonly providers: readonly Provider[] }) {
   return (
     <ul class="sign-in-providers stack" aria-label="Identity providers">
       {providers.map(({ available, label, name, path: start }) => (
