@@ -1,5 +1,6 @@
 /** The operations of local accounts: signing in with a password, and what a person changes about it. */
 import { Type } from "typebox";
+import { inputLimit } from "../input-limits.ts";
 import { strict, time } from "./admin.ts";
 import { adminBodyBytes, operation } from "./operation.ts";
 import { email, personName } from "./people.ts";
@@ -11,7 +12,14 @@ const password = (description: string) => Type.String({ description });
 const newPassword = password("The new password: 12 to 128 characters, of any kind. The commonest ones are refused.");
 const currentPassword = password("The person's current password.");
 
-const accounts = { tag: "Sessions", maxBodyBytes: adminBodyBytes } as const;
+const accountBodyBytes = inputLimit({
+  area: "Administration",
+  bounds: "Body of a request with a password",
+  value: 16_384,
+  unit: "bytes",
+  error: "payload_too_large",
+});
+const accounts = { tag: "Sessions", maxBodyBytes: accountBodyBytes } as const;
 const anyone = { ...accounts, permission: "none" } as const;
 const own = { ...accounts, permission: "any" } as const;
 const sessionAnswer = {

@@ -96,32 +96,34 @@ export class AccountDelays {
 
   /** The attempt proved something, and does not count. */
   async undo({ email, network }: AttemptAt): Promise<void> {
-    await this.#control.write((transaction) =>
-      transaction
-        .updateTable("account_delays")
-        .set(({ eb }) => ({ failures: eb("failures", "-", 1), blocked_until_ms: 0 }))
-        .where("account_hash", "=", accountOf(email))
-        .where("network", "in", [network, allNetworks])
-        .where("failures", ">", 0)
-        .execute(),
-    );
+    await this.#control.write(async (transaction) => {
+      // Every transaction locks the rows in this order.
+      for (const each of [network, allNetworks])
+        await transaction
+          .updateTable("account_delays")
+          .set(({ eb }) => ({ failures: eb("failures", "-", 1), blocked_until_ms: 0 }))
+          .where("account_hash", "=", accountOf(email))
+          .where("network", "=", each)
+          .where("failures", ">", 0)
+          .execute();
+    });
   }
 
   /** Forgets the failures, within the transaction that signs the person in. */
   async succeed(transaction: Writer, { email, network }: AttemptAt): Promise<void> {
     const account = accountOf(email);
     const seconds = Math.floor(this.#now() / 1000);
+    const known = { failures: 0, blocked_until_ms: 0, succeeded_at: seconds, updated_at: seconds };
+    await transaction
+      .insertInto("account_delays")
+      .values({ ...known, account_hash: account, network })
+      .onConflict((conflict) => conflict.columns(["account_hash", "network"]).doUpdateSet(known))
+      .execute();
     await transaction
       .updateTable("account_delays")
       .set({ failures: 0, blocked_until_ms: 0 })
       .where("account_hash", "=", account)
-      .where("network", "in", [network, allNetworks])
-      .execute();
-    await transaction
-      .updateTable("account_delays")
-      .set({ succeeded_at: seconds })
-      .where("account_hash", "=", account)
-      .where("network", "=", network)
+      .where("network", "=", allNetworks)
       .execute();
   }
 

@@ -124,6 +124,7 @@ export function accountSignInRoutes(parts: AccountSignInParts): Route[] {
       await replaceAccount(transaction, personId, stored);
       await transaction.deleteFrom("person_sessions").where("person_id", "=", personId).execute();
       await delays.forget(transaction, person.email);
+      await delays.succeed(transaction, { email: person.email, network: clientNetwork(clientAddress ?? "") });
       return await openSession(transaction, person, { clientAddress, headers });
     });
   }

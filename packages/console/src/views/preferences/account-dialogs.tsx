@@ -37,6 +37,7 @@ function Entry({
           {...props}
           class="input"
           // The types of Preact know each kind of input only alone.
+          // oxlint-disable-next-line typescript/no-unnecessary-type-assertion
           type={type as "text"}
           name={name}
           required

@@ -28,6 +28,7 @@ export function EntryField({
         id={`sign-in-${name}`}
         class="input"
         // The types of Preact know each kind of input only alone.
+        // oxlint-disable-next-line typescript/no-unnecessary-type-assertion
         type={type as "text"}
         name={name}
         required

@@ -23,7 +23,7 @@ export function LinkPage({ link: { email, token } }: { readonly link: AccountLin
     busy.value = true;
     failure.value = undefined;
     try {
-      const password = String(new FormData(form).get("password"));
+      const { password = "" } = Object.fromEntries(new FormData(form)) as Record<string, string>;
       await signIn({ token, password }, "authentication/account_links");
       leave();
     } catch (error) {
