@@ -53,6 +53,7 @@ import { createCallTelemetry, noCallTelemetry } from "./telemetry/calls/call-tel
 import { providerName } from "./telemetry/calls/provider-name.ts";
 import { auditRoutes } from "./tenancy/audit/audit-routes.ts";
 import { governanceRoutes } from "./governance/routes.ts";
+import { scimRoutes } from "./scim/routes.ts";
 import { tenancyRoutes } from "./tenancy/routes.ts";
 import { createProjectSettings } from "./tenancy/project-settings.ts";
 import { createUsageLedger } from "./tenancy/usage.ts";
@@ -109,12 +110,11 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
       observer: metrics.alerts,
     }),
   );
-  const createEngine = createEngineFactory({ logger, dataDirectory });
   const models = closeAtEnd(
     await serveModels({
       config: modelsOf(config),
       dataDirectory,
-      createEngine,
+      createEngine: createEngineFactory({ logger, dataDirectory }),
       logger,
       circuits: sharing?.circuits,
     }),
@@ -226,6 +226,7 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
     ...deletions.routes,
     ...auditRoutes(control),
     ...signIn.routes,
+    ...scimRoutes({ control, logger, providers: () => signIn.providerSettings(), publicUrl: address.publicUrl }),
     ...statusRoutes({
       metrics,
       scrape: sharing?.scrape,

@@ -34,7 +34,8 @@ const definitions = {
     allows: "change projects, keys, people, roles, budgets and alert rules, and delete data",
     includes: ["configuration_read", "models_read", "spend_read"],
   },
-  owner: { allows: "grant and remove the role `owner`", includes: ["admin"] },
+  owner: { allows: "grant and remove the role `owner`", includes: ["admin", "provision"] },
+  provision: { allows: "create, change and deactivate people and groups by SCIM" },
 } as const satisfies Readonly<Record<string, PermissionDefinition>>;
 
 export type Permission = keyof typeof definitions;

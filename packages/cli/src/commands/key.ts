@@ -39,6 +39,7 @@ const createCommand = command({
         "spend_read",
         "configuration_read",
         "admin",
+        "provision",
       ],
       description: "A permission of the key. Default: inference, telemetry_write and telemetry_read.",
     },

@@ -28,6 +28,7 @@ export interface Key {
     | "personal_keys"
     | "admin"
     | "owner"
+    | "provision"
   )[];
   /** The key's role instead of permissions: a built-in one, or the identifier of one of the organization's; null if it has permissions. */
   role: string | null;
@@ -86,6 +87,7 @@ export interface KeyWithSecret {
     | "personal_keys"
     | "admin"
     | "owner"
+    | "provision"
   )[];
   /** The key's role instead of permissions: a built-in one, or the identifier of one of the organization's; null if it has permissions. */
   role: string | null;

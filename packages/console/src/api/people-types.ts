@@ -66,6 +66,7 @@ export interface Role {
     | "personal_keys"
     | "admin"
     | "owner"
+    | "provision"
   )[];
   /** Patterns of the model IDs that may be called; `*` matches any text. Null: all models. */
   allowed_models: string[] | null;

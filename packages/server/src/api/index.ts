@@ -10,6 +10,7 @@ import { createChatCompletion } from "./chat.ts";
 import { createCompletion } from "./completions.ts";
 import { getConsole, getConsoleFile, getRoot } from "./console.ts";
 import { governanceOperations } from "./governance.ts";
+import { scimOperations } from "./scim.ts";
 import { lokiOperations, lokiReady, lokiTail } from "./loki.ts";
 import { countMessageTokens, createMessage } from "./messages.ts";
 import { getModel, listModels } from "./models.ts";
@@ -109,6 +110,7 @@ export const operations: readonly Operation[] = [
   ...personalKeyOperations,
   ...governanceOperations,
   ...sdkKeyOperations,
+  ...scimOperations,
   ...alertGroupOperations,
   ...budgetOperations,
   ...deletionOperations,

@@ -8,6 +8,7 @@ import type { Grant as NamedGrant, Identity } from "../identity/claims.ts";
 import type { Logger } from "../logger.ts";
 import { describeAct } from "../tenancy/audit/current-act.ts";
 import type { ControlDatabase, Reader, Writer } from "../tenancy/control-database.ts";
+import { isActiveMembership } from "../tenancy/deactivation.ts";
 import { setMemberships, type Grant } from "../tenancy/memberships.ts";
 import { findPerson, insertPerson, normalEmail, type PersonRow } from "../tenancy/people.ts";
 import { updatePerson } from "../tenancy/person-changes.ts";
@@ -195,7 +196,13 @@ async function hasExactly(
 
 async function requireMembership(control: ControlDatabase, { id }: PersonRow, identity: Identity): Promise<void> {
   const membership = await control.read((database) =>
-    database.selectFrom("memberships").select("id").where("person_id", "=", id).limit(1).executeTakeFirst(),
+    database
+      .selectFrom("memberships")
+      .select("id")
+      .where("person_id", "=", id)
+      .where(isActiveMembership())
+      .limit(1)
+      .executeTakeFirst(),
   );
   if (membership === undefined) throw noAccess(identity.email ?? identity.subject, identity.provider);
 }

@@ -1,5 +1,5 @@
 /** Signing in, composed: with keys, at identity providers, and of terminals. */
-import type { SignInSettings } from "../config/sign-in.ts";
+import type { ProviderSettings, SignInSettings } from "../config/sign-in.ts";
 import type { KeyCheck } from "../http/authenticate.ts";
 import type { Sessions } from "../http/authenticate-session.ts";
 import type { Route } from "../http/route.ts";
@@ -12,6 +12,8 @@ export interface OpenSignIn extends Sessions {
   /** Checks API keys, the tokens of terminals, and those of identity providers. */
   readonly checkCaller: KeyCheck;
   readonly routes: readonly Route[];
+  /** The settings of the identity providers that are in use. */
+  providerSettings(): readonly ProviderSettings[];
   reload(settings: SignInSettings): void;
   /** Waits until no identity provider is asked about a session. */
   settled(): Promise<void>;
@@ -34,6 +36,7 @@ export async function openSignIn(options: OpenSignInOptions): Promise<OpenSignIn
     ...signIn,
     checkCaller: people.checkCaller,
     routes: [...signIn.routes, ...people.routes],
+    providerSettings: people.providerSettings,
     reload: people.reload,
     settled: people.settled,
     async close() {

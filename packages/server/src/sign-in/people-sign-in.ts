@@ -2,7 +2,7 @@
  * Signing people and machines in: sessions of browsers and terminals, identity providers and their tokens.
  * docs/adr/0242-identity-providers.md
  */
-import type { SignInSettings } from "../config/sign-in.ts";
+import type { ProviderSettings, SignInSettings } from "../config/sign-in.ts";
 import { AppError } from "../errors.ts";
 import type { KeyCheck } from "../http/authenticate.ts";
 import type { FailedKeys } from "../http/failed-keys.ts";
@@ -37,6 +37,8 @@ export interface PeopleSignIn extends PeopleSessions {
   /** Checks the secrets of terminals, the tokens of identity providers, and, by `checkKey`, API keys. */
   readonly checkCaller: KeyCheck;
   readonly routes: readonly Route[];
+  /** The settings of the identity providers that are in use. */
+  providerSettings(): readonly ProviderSettings[];
   reload(settings: SignInSettings): void;
   /** Waits until no identity provider is asked about a session. */
   settled(): Promise<void>;
@@ -146,6 +148,7 @@ export function createPeopleSignIn(options: PeopleSignInOptions): PeopleSignIn {
       ...deviceRoutes({ control, address, failedKeys, now }),
       ...sessionRoutes(control, () => sessions.clear()),
     ],
+    providerSettings: () => [...providers.all.values()].map(({ settings: own }) => own),
     reload,
     settled: () => recheck.settled(),
     async close() {

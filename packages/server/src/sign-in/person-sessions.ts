@@ -7,6 +7,7 @@ import { createHmac, randomBytes } from "node:crypto";
 import type { Selectable } from "kysely";
 import { inputLimit } from "../input-limits.ts";
 import type { Reader, Writer } from "../tenancy/control-database.ts";
+import { isActiveMembership } from "../tenancy/deactivation.ts";
 import { newIdentifier, nowSeconds } from "../tenancy/row-values.ts";
 import { hashSecret } from "../tenancy/secret.ts";
 import type { ControlTables } from "../tenancy/tables.ts";
@@ -146,6 +147,7 @@ export async function firstOrganization(
     .select(["organization_id", "organizations.name"])
     .where("person_id", "=", personId)
     .where("organizations.archived_at", "is", null)
+    .where(isActiveMembership())
     .orderBy("memberships.id")
     .execute();
   return (rows.find(({ name }) => name === preferred) ?? rows[0])?.organization_id;

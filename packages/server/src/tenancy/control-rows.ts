@@ -11,7 +11,14 @@ import type { ControlDatabase, Reader, Writer } from "./control-database.ts";
 import { rejectNameConflict } from "./database-error.ts";
 
 /** People may belong to several organizations, so a copy of one organization has none of them, nor their personal keys. */
-const ofPeople: ReadonlySet<CopiedTable> = new Set(["people", "memberships", "identities"]);
+const ofPeople: ReadonlySet<CopiedTable> = new Set([
+  "people",
+  "memberships",
+  "identities",
+  "scim_users",
+  "scim_groups",
+  "scim_members",
+]);
 
 function isOfPerson({ table, values }: ControlRow): boolean {
   return ofPeople.has(table) || (table === "keys" && values["person_id"] != null);

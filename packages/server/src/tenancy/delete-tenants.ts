@@ -81,6 +81,7 @@ export async function removeOrganization(control: ControlDatabase, organizationI
       .select("person_id")
       .distinct()
       .where("organization_id", "=", organizationId)
+      .union(transaction.selectFrom("scim_users").select("person_id").where("organization_id", "=", organizationId))
       .execute();
     for (const table of [
       "alert_states",
@@ -89,6 +90,8 @@ export async function removeOrganization(control: ControlDatabase, organizationI
       "budget_usage",
       "budgets",
       "responses",
+      "scim_groups",
+      "scim_users",
       "memberships",
       "roles",
       "projects",

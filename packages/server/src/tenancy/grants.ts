@@ -30,7 +30,9 @@ function mayGrant(scope: Scope, permission: Permission): boolean {
   const { operator, person, role } = scope.key;
   if (operator || scope.may(permission)) return true;
   const isOlderThanRoles = person === undefined && role === undefined;
-  return isOlderThanRoles && permission !== "owner" && scope.may("admin");
+  // Rules may give the role `owner` to groups, which `provision` can change.
+  const isOfOwners = permission === "owner" || permission === "provision";
+  return isOlderThanRoles && !isOfOwners && scope.may("admin");
 }
 
 /**
@@ -52,24 +54,28 @@ export async function requireGrantable(
   return role;
 }
 
+interface KeyGrant {
+  readonly organizationId: string;
+  readonly role?: string | undefined;
+  readonly permissions?: readonly Permission[] | undefined;
+}
+
 /**
  * The permissions that a key gets by its role or its own list.
  * @throws AppError permission_denied if the caller may not grant them, invalid_request if the role does not exist
  */
-export async function requireKeyGrant(
+export async function requireKeyGrant(database: Reader, scope: Scope, key: KeyGrant): Promise<void> {
+  requireMayGrant(scope, await grantedToKey(database, key), "The key");
+}
+
+async function grantedToKey(
   database: Reader,
-  scope: Scope,
-  key: {
-    readonly organizationId: string;
-    readonly role?: string | undefined;
-    readonly permissions?: readonly Permission[] | undefined;
-  },
-): Promise<void> {
-  const granted =
-    key.role === undefined
-      ? permissionsOfKey(key.permissions ?? ordinaryPermissions)
-      : permissionsOfRoleKey((await requireRole(database, key.organizationId, key.role)).permissions);
-  requireMayGrant(scope, granted, "The key");
+  { organizationId, permissions, role: named }: KeyGrant,
+): Promise<Iterable<Permission>> {
+  if (named === undefined) return permissionsOfKey(permissions ?? ordinaryPermissions);
+  const role = await requireRole(database, organizationId, named);
+  // No key can have this role; creating one fails with an error that says so.
+  return role.permissions.has("owner") ? [] : permissionsOfRoleKey(role.permissions);
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Loads a person with all roles from the control database, for a session, a token or a personal key. */
 import type { CheckedMembership, CheckedPerson } from "../person.ts";
 import type { Reader } from "./control-database.ts";
+import { isActiveMembership } from "./deactivation.ts";
 import type { Grant } from "./memberships.ts";
 import { findPerson } from "./people.ts";
 import { requireRole, resolveRoles, type ResolvedRole } from "./roles.ts";
@@ -37,6 +38,7 @@ async function loadMemberships(database: Reader, personId: string): Promise<read
     .where("memberships.person_id", "=", personId)
     .where("organizations.archived_at", "is", null)
     .where("projects.archived_at", "is", null)
+    .where(isActiveMembership())
     .select([
       "memberships.role",
       "organizations.id as organizationId",

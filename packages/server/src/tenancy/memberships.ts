@@ -3,6 +3,7 @@ import type { Selectable } from "kysely";
 import { AppError } from "../errors.ts";
 import { inputLimit } from "../input-limits.ts";
 import type { Reader, Writer } from "./control-database.ts";
+import { isActiveMembership } from "./deactivation.ts";
 import { requireOwnProject } from "./keys.ts";
 import { revokePersonalKeys } from "./people.ts";
 import { requireRole } from "./roles.ts";
@@ -149,6 +150,7 @@ export async function hasOwner(database: Reader, organizationId: string): Promis
     .where("memberships.project_id", "is", null)
     .where("memberships.role", "=", "owner")
     .where("people.disabled_at", "is", null)
+    .where(isActiveMembership())
     .limit(1)
     .executeTakeFirst();
   return row !== undefined;

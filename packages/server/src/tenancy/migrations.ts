@@ -11,6 +11,7 @@ import { createBudgets } from "./budget-tables.ts";
 import { findLaterMigrations } from "./later-migrations.ts";
 import { createPeople } from "./people-tables.ts";
 import { createBackgroundResponses, createResponses } from "./response-tables.ts";
+import { createScimTables } from "./scim-tables.ts";
 import { createSignInTables } from "./sign-in-tables.ts";
 import type { ControlTables } from "./tables.ts";
 
@@ -30,6 +31,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0013_sign_in": { up: createSignInTables },
   "0014_audit": { up: createAuditTables },
   "0016_accounts": { up: createAccountTables },
+  "0017_scim": { up: createScimTables },
 };
 
 export const knownMigrations: readonly string[] = Object.keys(migrations);

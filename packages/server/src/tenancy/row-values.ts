@@ -20,7 +20,9 @@ export type IdentifierKind =
   | "role"
   | "memb"
   | "aud"
-  | "bgt";
+  | "bgt"
+  | "suser"
+  | "sgroup";
 
 /**
  * A new identifier such as `org_0193…`: 12 hex digits of UNIX milliseconds and 20 random ones. Identifiers sort by
@@ -85,7 +87,15 @@ export async function requireActiveOrganization(database: Reader, id: string): P
 }
 
 interface OwnedRows {
-  readonly table: "keys" | "projects" | "alert_groups" | "roles" | "memberships" | "budgets";
+  readonly table:
+    | "keys"
+    | "projects"
+    | "alert_groups"
+    | "roles"
+    | "memberships"
+    | "budgets"
+    | "scim_users"
+    | "scim_groups";
   /** The column of rows that do not count because they are not in use any more. */
   readonly endedAt?: "revoked_at" | "archived_at";
   readonly organizationId: string;

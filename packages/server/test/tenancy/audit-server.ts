@@ -13,6 +13,7 @@ import { bootstrap } from "../../src/tenancy/bootstrap.ts";
 import type { ControlDatabase } from "../../src/tenancy/control-database.ts";
 import { recordedUsage } from "../../src/tenancy/recorded-usage.ts";
 import { tenancyRoutes } from "../../src/tenancy/routes.ts";
+import { scimRoutes } from "../../src/scim/routes.ts";
 import { openSignIn } from "../../src/sign-in/open-sign-in.ts";
 import { startTestHttp } from "../support/test-http.ts";
 
@@ -79,6 +80,12 @@ export async function startAuditServer(
     ...alertGroupRoutes(control),
     ...auditRoutes(control),
     ...signIn.routes,
+    ...scimRoutes({
+      control,
+      logger: silentLogger,
+      providers: () => signIn.providerSettings(),
+      publicUrl: undefined,
+    }),
     plain("queryTraces", "/observability/traces", "telemetry_read"),
     plain("exportTelemetry", "/observability/export", "telemetry_read"),
     plain("createChatCompletion", "/v1/chat/completions", "inference"),

@@ -14,6 +14,7 @@ const permissionTexts: Readonly<Record<Permission, string>> = {
   configuration_read: "See projects, people, keys and alert rules",
   personal_keys: "Create keys of your own",
   admin: "Administer the organization",
+  provision: "Manage people and groups by SCIM",
   owner: "Add and remove owners",
 };
 
