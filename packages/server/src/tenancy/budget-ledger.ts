@@ -2,8 +2,8 @@
  * The ledger of budgets in the control database: what is used, and what processes hold for themselves. One transaction per
  * exchange; the rows of a ledger are locked by its first statement.
  */
-import { inputLimit } from "../input-limits.ts";
 import type { BudgetLedger, LedgerAnswer, LedgerName, LedgerRequest } from "../limits/budgets/budget-ledger.ts";
+import { byPeriod, countedRequests, keyOf, keyOfRow } from "./budget-values.ts";
 import type { ControlDatabase, Writer } from "./control-database.ts";
 
 /**
@@ -18,13 +18,6 @@ const keptMs = 40 * 86_400_000;
 /** The part of what is left that one process may get for later calls. */
 const spareShare = 1 / 8;
 const cleaningMs = 3_600_000;
-
-const maximumValues = inputLimit({
-  area: "Requests, tokens and cost",
-  bounds: "Values of a budget for each project, key, end user, model or tag, in one period",
-  value: 10_000,
-  error: "quota_exceeded",
-});
 
 interface LedgerOptions {
   readonly control: Pick<ControlDatabase, "read" | "write">;
@@ -108,7 +101,7 @@ class Exchange {
   }
 
   async run(requests: readonly LedgerRequest[]): Promise<LedgerAnswer[]> {
-    const counted = await this.#counted(requests);
+    const counted = await countedRequests(this.#transaction, requests);
     const usage = await this.#lock(requests.filter((request) => counted.get(request) === "counted"));
     const leases = this.#options.alone ? new Map<string, LeaseRow[]>() : await this.#leases(requests);
     const changed: { request: LedgerRequest; answer: LedgerAnswer }[] = [];
@@ -122,32 +115,6 @@ class Exchange {
     await this.#writeUsage(changed, usage);
     if (!this.#options.alone) await this.#writeLeases(changed);
     return answers;
-  }
-
-  /** Leaves out ledgers of budgets that were deleted, or that have too many. */
-  async #counted(requests: readonly LedgerRequest[]) {
-    const ids = [...new Set(requests.map(({ budgetId }) => budgetId))];
-    const rows = await this.#transaction.selectFrom("budgets").select("id").where("id", "in", ids).execute();
-    const existing = new Set(rows.map(({ id }) => id));
-    const result = new Map<LedgerRequest, "counted" | "deleted" | "full">();
-    for (const request of requests) {
-      if (!existing.has(request.budgetId)) result.set(request, "deleted");
-      else result.set(request, request.value === "" || (await this.#hasRoom(request)) ? "counted" : "full");
-    }
-    return result;
-  }
-
-  async #hasRoom({ budgetId, period, value }: LedgerName): Promise<boolean> {
-    const ofPeriod = this.#transaction
-      .selectFrom("budget_usage")
-      .where("budget_id", "=", budgetId)
-      .where("period", "=", period);
-    const known = await ofPeriod.select("value").where("value", "=", value).executeTakeFirst();
-    if (known !== undefined) return true;
-    const { count } = await ofPeriod
-      .select(({ fn }) => fn.countAll<number | string>().as("count"))
-      .executeTakeFirstOrThrow();
-    return Number(count) < maximumValues;
   }
 
   /** Creates rows that are missing, and locks all of them in one order, so that servers cannot deadlock. */
@@ -173,10 +140,10 @@ class Exchange {
     const rows = await this.#transaction
       .selectFrom("budget_leases")
       .select(["budget_id", "period", "value", "holder", "sequence", "held", "expires_at"])
-      .where(({ and, eb, or }) =>
+      .where(({ eb, or }) =>
         or(
-          requests.map((request) =>
-            and(Object.entries(nameIn(request)).map(([column, text]) => eb(column as "value", "=", text))),
+          byPeriod(requests).map(({ budgetId, period, values }) =>
+            eb("budget_id", "=", budgetId).and("period", "=", period).and("value", "in", values),
           ),
         ),
       )
@@ -275,12 +242,4 @@ function rowOf(request: LedgerName, { notified, used }: Pick<LedgerAnswer, "noti
   const { endMs, organizationId } = request;
   const endsAt = endMs === Infinity ? null : Math.ceil(endMs / 1000);
   return { ...nameIn(request), organization_id: organizationId, used, notified, ends_at: endsAt };
-}
-
-function keyOf({ budgetId, period, value }: LedgerName): string {
-  return `${budgetId}/${period}/${value}`;
-}
-
-function keyOfRow(row: { readonly budget_id: string; readonly period: string; readonly value: string }): string {
-  return `${row.budget_id}/${row.period}/${row.value}`;
 }
