@@ -10,6 +10,7 @@ import {
 import { route, type Route, type RouteResponse } from "../http/route.ts";
 import type { BudgetUse } from "../limits/budgets/budgets.ts";
 import { Budget as CountedBudget, type BudgetDefinition } from "../limits/budgets/budget.ts";
+import { CooperativeYield, longStep } from "../scheduling/cooperative-yield.ts";
 import type { Scope } from "../tenant.ts";
 import { listedOrganization, namedOrganization, requireReach, requireWholeOrganization } from "./authority.ts";
 import {
@@ -51,8 +52,12 @@ export function budgetRoutes({ control, currency, useOf }: BudgetRouteParts): re
       const filter = { ...pageRequest(query), organizationId, name: query.get("name") ?? undefined };
       const { data, ...page } = await listBudgets(control, filter);
       const budgets: Budget[] = [];
-      // One after the other: each reads the database that all organizations share.
-      for (const budget of data) budgets.push(await shown(budget));
+      const yielder = new CooperativeYield();
+      // One after the other: each reads the database that all organizations share, which for SQLite is work of this thread.
+      for (const budget of data) {
+        budgets.push(await shown(budget));
+        if (yielder.isDue(longStep)) await yielder.yield();
+      }
       return json({ ...page, data: budgets });
     }),
     route(createBudgetOperation, async ({ body, scope }) => {
