@@ -128,6 +128,35 @@ describe("an administrator of one organization", { timeout: 300_000 }, () => {
     });
     assertUnharmed(report, { maximumPeakBytes: 200_000_000 });
   });
+
+  test("limits each of many users by a hundred budgets", async () => {
+    const report = await attack(server, async () => {
+      const made = await repeat(110, (index) =>
+        call("/admin/v1/budgets", {
+          key: admin(),
+          body: { name: `b${index}`, amount: 1000, subject: "user", unpriced: "allow", period: "day" },
+        }),
+      );
+      assert.deepEqual([made.get(201), made.get(409)], [100, 10], JSON.stringify([...made]));
+      const statuses = await repeat(300, (index) =>
+        call("/v1/chat/completions", {
+          key: server.placeholders["key"],
+          body: {
+            model: "scripted-chat",
+            user: `user ${index}`,
+            messages: [{ role: "user", content: "x" }],
+            max_tokens: 1,
+          },
+        }),
+      );
+      assert.ok(
+        [...statuses.keys()].every((status) => [200, 400, 429, 502, 503].includes(status)),
+        [...statuses].join(" "),
+      );
+      await repeat(50, () => call("/admin/v1/budgets?limit=100", { key: admin() }));
+    });
+    assertUnharmed(report, { maximumPeakBytes: 300_000_000 });
+  });
 });
 
 describe("callers without a key", { timeout: 300_000 }, () => {
