@@ -2,6 +2,8 @@
  * Measures the latency and cost of speech synthesis: `npm run bench:speech` (about a minute). Compares one server with
  * Flite and the espeak-ng package with Debian's programs `flite` and `espeak-ng`, if installed, in one run over
  * loopback: a sentence, 10 000 characters, then 50 concurrent streams. Prints Markdown tables at the end.
+ *
+ * With `--piper`, it compares only a Piper voice of `npm run test:setup` with `piper-tts`, which it installs in the temporary folder.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -10,8 +12,16 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { cpuMicros, describeMachine, firstLine, residentBytes, start, stop } from "../processes.ts";
 import { quantile } from "../quantile.ts";
+import { comparePiper } from "./piper.ts";
 
-const { values } = parseArgs({ options: { quick: { type: "boolean", default: false } } });
+const { values } = parseArgs({
+  options: { quick: { type: "boolean", default: false }, piper: { type: "boolean", default: false } },
+});
+if (values.piper) {
+  console.log(describeMachine({ bound: false }));
+  await comparePiper();
+  process.exit();
+}
 const rounds = values.quick ? 5 : 15;
 const streams = 50;
 

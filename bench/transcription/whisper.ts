@@ -3,10 +3,14 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { encodeWav } from "../../packages/server/src/audio/wav-encoder.ts";
+import type { TranscriptionModel } from "../../packages/server/src/engines/engine.ts";
+import { createPocketSphinxEngine } from "../../packages/server/src/engines/pocketsphinx/engine.ts";
 import { createSherpaOnnxEngine } from "../../packages/server/src/engines/sherpa-onnx/engine.ts";
 import { silentLogger } from "../../packages/server/src/logger.ts";
+import { pocketSphinxSettings } from "../../packages/server/test/pocketsphinx/engine-settings.ts";
 import { callOf } from "../../packages/server/test/pocketsphinx/spoken.ts";
-import { childrenOf, cpuMicros } from "../processes.ts";
+import { needs } from "../../test/support/needs.ts";
+import { childrenOf, cpuMicros, residentBytes } from "../processes.ts";
 import { runFasterWhisper } from "./faster-whisper.ts";
 import { asAudio, longRecording, rate, type Recording } from "./recordings.ts";
 import { countErrors, toWords } from "./word-errors.ts";
@@ -26,13 +30,15 @@ interface Heard {
   readonly cpuSeconds: number;
   /** Seconds of the recording that were needed for the first text. */
   readonly firstText: number | undefined;
+  /** Of the process that recognizes, so far. */
+  readonly highestBytes: number;
 }
 
 export async function compareWhisper(recordings: readonly Recording[], options: WhisperOptions): Promise<void> {
   const long = longRecording(recordings, options.minutes);
   const rows = [
-    "| what | recordings | words | word error rate | missing words | CPU s per s of audio | first text after, s |",
-    "| --- | --- | --: | --: | --: | --: | --: |",
+    "| what | recordings | words | word error rate | missing words | CPU s per s of audio | first text after, s | memory, MiB |",
+    "| --- | --- | --: | --: | --: | --: | --: | --: |",
   ];
   const measure = async (name: string, hear: (recording: Recording) => Promise<Heard>): Promise<void> => {
     for (const [kind, some] of [
@@ -41,8 +47,9 @@ export async function compareWhisper(recordings: readonly Recording[], options: 
     ] as const) {
       const sum = { errors: 0, words: 0, missing: 0, cpuSeconds: 0, seconds: 0 };
       let first: number | undefined;
+      let memory = 0;
       for (const recording of some) {
-        const { text, cpuSeconds, firstText } = await hear(recording);
+        const { text, cpuSeconds, firstText, highestBytes } = await hear(recording);
         const [reference, heard] = [toWords(recording.text), toWords(text)];
         const { errors, words } = countErrors(reference, heard);
         sum.errors += errors;
@@ -51,6 +58,7 @@ export async function compareWhisper(recordings: readonly Recording[], options: 
         sum.cpuSeconds += cpuSeconds;
         sum.seconds += recording.samples.length / rate;
         first = Math.max(first ?? 0, firstText ?? 0);
+        memory = Math.max(memory, highestBytes);
         console.error(`${name}, ${recording.name}: ${errors} of ${words}`);
       }
       const cells = [
@@ -61,11 +69,21 @@ export async function compareWhisper(recordings: readonly Recording[], options: 
         String(sum.missing),
         (sum.cpuSeconds / sum.seconds).toFixed(3),
         first === undefined || first === 0 ? "" : first.toFixed(1),
+        (memory / 2 ** 20).toFixed(0),
       ];
       rows.push(`| ${cells.join(" | ")} |`);
     }
   };
-  await measureSounding(options.folder, (hear) => measure("Sounding", hear));
+  const models = { whisper: { kind: "whisper" as const, folder: options.folder, files: {}, preload: true } };
+  const parts = { logger: silentLogger, dataDirectory: options.folder };
+  const engine = await createSherpaOnnxEngine("sherpa", { type: "sherpa_onnx", models }, parts);
+  await measure("Sounding, Whisper", heardBy(engine.transcription!("whisper")!));
+  await engine.close();
+  if (needs("pocketsphinx") === false) {
+    const sphinx = createPocketSphinxEngine("pocketsphinx", pocketSphinxSettings, parts);
+    await measure("Sounding, PocketSphinx", heardBy(sphinx.transcription!("pocketsphinx")!));
+    await sphinx.close();
+  }
   const { reference, python } = options;
   if (reference !== undefined) {
     const folder = await mkdtemp(join(tmpdir(), "sounding-bench-"));
@@ -80,18 +98,9 @@ export async function compareWhisper(recordings: readonly Recording[], options: 
   console.log(`\n${rows.join("\n")}`);
 }
 
-async function measureSounding(
-  folder: string,
-  measure: (hear: (recording: Recording) => Promise<Heard>) => Promise<void>,
-): Promise<void> {
-  const models = { whisper: { kind: "whisper" as const, folder, files: {}, preload: true } };
-  const parts = { logger: silentLogger, dataDirectory: folder };
-  const engine = await createSherpaOnnxEngine("sherpa", { type: "sherpa_onnx", models }, parts);
-  const model = engine.transcription!("whisper")!;
-  const cpuSeconds = (): number =>
-    [process.pid, ...childrenOf(process.pid)].reduce((sum, pid) => sum + cpuMicros(pid), 0) / 1e6;
-  await measure(async ({ samples }) => {
-    const before = cpuSeconds();
+function heardBy(model: TranscriptionModel): (recording: Recording) => Promise<Heard> {
+  return async ({ samples }) => {
+    const before = cpuMicros(process.pid);
     const texts: string[] = [];
     let read = 0;
     let firstText: number | undefined;
@@ -106,10 +115,11 @@ async function measureSounding(
       },
     };
     for await (const event of model.transcribe(callOf(counted, { words: model.givesWords }))) {
+      if (event.kind !== "segment") continue;
       firstText ??= read / rate;
       texts.push(event.text);
     }
-    return { text: texts.join(" "), cpuSeconds: cpuSeconds() - before, firstText };
-  });
-  await engine.close();
+    const highestBytes = Math.max(...childrenOf(process.pid).map((pid) => residentBytes(pid).highest));
+    return { text: texts.join(" "), cpuSeconds: (cpuMicros(process.pid) - before) / 1e6, firstText, highestBytes };
+  };
 }
