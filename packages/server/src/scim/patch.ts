@@ -55,8 +55,8 @@ const emailPath = /^emails\[\s*(type|primary)\s+eq\s+"?([^"\]]{1,100})"?\s*\](?:
 
 /** @throws AppError invalid_request */
 export function patchUser(user: UserAttributes, body: ScimPatchBody): UserAttributes {
-  let changed = user;
-  for (const change of changesOf(body)) changed = { ...changed, ...userChange(changed, change) };
+  const changed = { ...user };
+  for (const change of changesOf(body)) Object.assign(changed, userChange(changed, change));
   return checked(changed);
 }
 

@@ -48,12 +48,12 @@ beforeTests(async (stack) => {
 async function provisioner(organization: string) {
   const key = { organization_id: organization, name: "scim", permissions: ["provision"] };
   const { body } = await server.operator("POST", "/admin/v1/keys", key);
-  return Object.assign(await caller(body.secret), { secret: body.secret });
+  return Object.assign(caller(body.secret), { secret: body.secret });
 }
 type Provisioner = Awaited<ReturnType<typeof provisioner>>;
 
-async function caller(secret: string) {
-  return async (method: string, path: string, sent?: unknown) => {
+function caller(secret: string) {
+  return async (method: string, path: string, sent?: unknown): Promise<{ status: number; body: TestJson }> => {
     const response = await fetch(`${server.url}/scim/v2${path}`, {
       method,
       headers: { authorization: `Bearer ${secret}`, "content-type": "application/scim+json; charset=utf-8" },
@@ -61,7 +61,7 @@ async function caller(secret: string) {
     });
     const text = await response.text();
     if (text !== "") assert.equal(response.headers.get("content-type"), "application/scim+json");
-    return { status: response.status, body: (text === "" ? undefined : JSON.parse(text)) as TestJson };
+    return { status: response.status, body: text === "" ? undefined : JSON.parse(text) };
   };
 }
 
@@ -297,9 +297,9 @@ test("only a key with the permission is let in, and only an owner or an operator
     name: "admin",
     permissions: ["admin"],
   });
-  const refused = await expecting(403, (await caller(ordinary.secret))("GET", "/Users"));
+  const refused = await expecting(403, caller(ordinary.secret)("GET", "/Users"));
   assert.match(refused.detail, /does not have the permission "provision"/);
-  assert.equal((await (await caller("sk-wrong"))("GET", "/Users")).status, 401);
+  assert.equal((await caller("sk-wrong")("GET", "/Users")).status, 401);
   const asked = { name: "scim", permissions: ["provision"] };
   const own = await server.acme.call("POST", "/admin/v1/keys", asked);
   assert.equal(own.status, 403, JSON.stringify(own.body));
