@@ -26,7 +26,6 @@ const UserBody = schema(
     { description: "A user of SCIM. Other members are accepted and not stored." },
   ),
 );
-export type ScimUserBody = TypeOf<typeof UserBody>;
 
 const GroupBody = schema(
   Type.Object(
@@ -38,7 +37,6 @@ const GroupBody = schema(
     { description: "A group of SCIM. Other members are accepted and not stored." },
   ),
 );
-export type ScimGroupBody = TypeOf<typeof GroupBody>;
 
 const PatchBody = schema(
   Type.Object(
