@@ -175,7 +175,7 @@ async function administerPeople(run: <Value = Shown>(words: string) => Promise<V
   assert.equal((await run("member remove bob@example.com -o apex"))["role"], role.id);
   const invited = await run("people invite eve@example.com -o apex --role viewer");
   const reset = await run("people reset eve@example.com");
-  for (const link of [invited, reset]) assert.match(String(link["url"]), /^http:.*\/console\/sign-in#link=[\w-]{43}&/);
+  for (const link of [invited, reset]) assert.match(String(link["url"]), /\/console\/sign-in#link=[\w-]{43}&/);
   assert.notEqual(invited["url"], reset["url"]);
   assert.notEqual((await run("people disable eve@example.com"))["disabled_at"], null);
   assert.notEqual((await run("people disable bob@example.com"))["disabled_at"], null);
