@@ -94,6 +94,8 @@ onEachDatabase("sessions and the provider", ({ open }) => {
     idp.person = alice;
     const browser = new PersonBrowser(server.url);
     await browser.signIn();
+    // The database has the real time of the sign-in, which may be seconds later.
+    nowMs = Date.now();
     const stored = await control.read((database) =>
       database.selectFrom("person_sessions").select(["provider_token", "secret_hash"]).executeTakeFirstOrThrow(),
     );
