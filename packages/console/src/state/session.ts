@@ -13,7 +13,8 @@ export type Permission =
   | "configuration_read"
   | "personal_keys"
   | "admin"
-  | "owner";
+  | "owner"
+  | "provision";
 
 export interface Session {
   readonly organization: string;
