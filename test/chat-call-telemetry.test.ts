@@ -18,6 +18,7 @@ beforeTests(async (stack) => {
     await startServer(
       `
 server: { trusted_proxies: [loopback] }
+redaction: { everywhere: { kinds: [iban], patterns: { codeword: "xyzzy[0-9]+" } } }
 engines:
   first: { type: openai_compatible, base_url: "${upstream.url}/v1" }
   second: { type: openai_compatible, base_url: "${upstream.url}/v1" }
@@ -154,6 +155,19 @@ describe("a chat call", { timeout: 120_000 }, () => {
     );
   });
 
+  test("is recorded without what the server redacts, which is counted", async () => {
+    answerWell();
+    const { traceId, headers } = newTrace();
+    const named = { "x-user-id": "DE89 3704 0044 0532 0130 00", "x-session-id": "of xyzzy42" };
+    await client.chat.completions.create({ model: "one", messages }, { headers: { ...headers, ...named } });
+    const attributes = attributesOf((await spansOf(client, traceId, 1))[0]!);
+    assert.equal(attributes["user.id"], "[redacted: iban]");
+    assert.equal(attributes["gen_ai.conversation.id"], "of [redacted: codeword]");
+    const metrics = await (await fetch(`${server.url}/metrics`)).text();
+    assert.match(metrics, /^sounding_redactions_total\{kind="iban"\} 1$/m);
+    assert.match(metrics, /^sounding_redactions_total\{kind="codeword"\} 1$/m);
+  });
+
   test("that is streamed records the time of its first chunk", async () => {
     streamWell();
     const { traceId, headers } = newTrace();
@@ -249,6 +263,8 @@ describe("a chat call", { timeout: 120_000 }, () => {
       });
     const made = await admin("/projects", { name: "recorded", settings: { record_content: true } });
     assert.equal(made.status, 201, await made.clone().text());
+    const silent = { name: "silent", record_content: false };
+    const { secret } = (await (await admin("/keys", silent)).json()) as { secret: string };
     const contents: unknown[] = [];
     for (const [project, respond, stream, choice] of [
       ["default", answerWell, false, {}],
@@ -257,6 +273,7 @@ describe("a chat call", { timeout: 120_000 }, () => {
       ["recorded", streamWell, true, { "x-record-content": "flase" }],
       ["recorded", answerWell, false, { "x-record-content": "true" }],
       ["recorded", streamWell, true, {}],
+      ["recorded", answerWell, false, { authorization: `Bearer ${secret}`, "x-record-content": "true" }],
     ] as const) {
       respond();
       const { traceId, headers } = newTrace();
@@ -274,6 +291,6 @@ describe("a chat call", { timeout: 120_000 }, () => {
       [{ role: "assistant", parts: [{ type: "text", content: "Six feet." }], finish_reason: "stop" }],
     ];
     const none = [undefined, undefined, undefined];
-    assert.deepEqual(contents, [none, none, none, none, recorded, recorded]);
+    assert.deepEqual(contents, [none, none, none, none, recorded, recorded, none]);
   });
 });

@@ -4,13 +4,14 @@
  * machine over loopback. Prints Markdown tables at the end.
  *
  * Options: `--seconds N` for each phase of load (120), `--rows N` rows of each signal for the queries (10000000),
- * `--connections N` concurrent requests (40), `--journal on|off` (on), `--only alone,together,small,fill,store` for some phases only.
+ * `--connections N` concurrent requests (40), `--journal on|off` (on), `--only alone,together,small,fill,store,redaction` for some phases only.
  */
 import { parseArgs } from "node:util";
 import { describeMachine } from "../processes.ts";
 import { quantile } from "../quantile.ts";
 import { ingest, type LoadResult } from "./ingest-load.ts";
 import { questionsOf } from "./queries.ts";
+import { measureRedaction } from "./redaction.ts";
 import { createRequests, type Signal } from "./requests.ts";
 import { startMeasuredServer, type MeasuredServer } from "./server.ts";
 import { measureStoreAlone, tableSizes } from "./store-alone.ts";
@@ -22,7 +23,7 @@ const { values } = parseArgs({
     rows: { type: "string" },
     connections: { type: "string", default: "40" },
     journal: { type: "string", default: "on" },
-    only: { type: "string", default: "alone,together,small,fill,store" },
+    only: { type: "string", default: "alone,together,small,fill,store,redaction" },
   },
 });
 const phaseSeconds = Number(values.seconds ?? (values.quick ? 5 : 120));
@@ -138,6 +139,16 @@ async function diskRows(directory: string): Promise<void> {
   }
 }
 
+async function redactionCost(): Promise<void> {
+  head("decoding a record, nothing to redact", "CPU µs", "with the search for all kinds", "×", "aim");
+  for (const signal of signals) {
+    const { plainMicros, searchedMicros } = await measureRedaction(signal, 2 * rounds);
+    const ratio = (searchedMicros / plainMicros).toFixed(2);
+    row(units[signal], plainMicros.toFixed(2), searchedMicros.toFixed(2), ratio, "2 µs more");
+  }
+}
+
+if (phases.has("redaction")) await redactionCost();
 if (phases.has("store")) await storeAlone();
 const server = await startMeasuredServer({ journal: values.journal });
 try {

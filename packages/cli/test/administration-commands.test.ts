@@ -74,17 +74,25 @@ async function administer(env: Record<string, string>, where: string): Promise<v
   assert.deepEqual(bot["settings"], { retention_days: 7, record_content: true });
   const quiet = await run("project update bot -o apex --no-record-content");
   assert.deepEqual(quiet["settings"], { retention_days: 7, record_content: false });
+  const redacting = await run("project update bot -o apex --redact email --redact iban");
+  assert.deepEqual(redacting["settings"], { retention_days: 7, record_content: false, redact: ["email", "iban"] });
+  const open = await run("project update bot -o apex --redact none");
+  assert.deepEqual(open["settings"], { retention_days: 7, record_content: false, redact: [] });
   const projects = await run<Shown[]>("project list -o apex");
   assert.deepEqual(
     projects.map(({ name }) => name),
     ["default", "bot"],
   );
 
-  const key = await run("key create ci -o apex -p bot --permission inference --expires 90d --requests-per-minute 5");
+  const key = await run(
+    "key create ci -o apex -p bot --permission inference --expires 90d --requests-per-minute 5 --no-record-content",
+  );
   assert.match(String(key["secret"]), /^sk-/);
   assert.equal(key["project_id"], bot.id);
   assert.ok(Math.abs(Number(key["expires_at"]) - Date.now() / 1000 - 90 * 86_400) < 60);
-  const updated = await run(`key update ${key.id} --name build --expires never`);
+  assert.equal(key["record_content"], false);
+  const updated = await run(`key update ${key.id} --name build --expires never --record-content`);
+  assert.equal(updated["record_content"], true);
   assert.deepEqual([updated.name, updated["expires_at"], updated["secret"]], ["build", null, undefined]);
   assert.deepEqual(await run<Shown[]>("key list -o apex -p bot"), [updated]);
   const budget = await run(

@@ -48,6 +48,7 @@ import { statusRoutes } from "./status/routes.ts";
 import { createGrpcServer } from "./telemetry/otlp/grpc-server.ts";
 import { embeddingRoutes } from "./embeddings/routes.ts";
 import { moderationRoutes } from "./moderations/routes.ts";
+import { createRedaction } from "./telemetry/redaction/redaction.ts";
 import { createOtlp } from "./telemetry/otlp/otlp.ts";
 import { createCallTelemetry, noCallTelemetry } from "./telemetry/calls/call-telemetry.ts";
 import { providerName } from "./telemetry/calls/provider-name.ts";
@@ -84,6 +85,7 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
   let engines = knownEngines(config);
   const pricing = await openPricing({ settings: config.telemetry, engines: () => engines, logger });
   const { costs, ratesOf } = pricing;
+  const { currency } = pricing.prices;
   const metricPresets = createMetricPresets({ ratesOf, configured: config.telemetry.metric_presets });
   const clientLimits = createClientLimits(config.server, logger, sharing?.failedKeys);
   const { failedKeys } = clientLimits;
@@ -123,6 +125,8 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
   const money = closeAtEnd(await openServerBudgets({ control, pricing, registry, isShared, config, logger, alerts }));
   const limiter = createLimiter({ defaults: config.limits, usage, shared: sharedLimits, budgets: money.budgets });
   const settingsOf = createProjectSettings(control);
+  const redaction = createRedaction(config.redaction, metrics.countRedaction);
+  const { redactorOf } = redaction;
   const identity = { version, instanceId: randomUUID() };
   const audit = closeAtEnd(openServerAudit({ config, control, store, settingsOf, identity, logger, metrics, sharing }));
   const callTelemetry = closeAtEnd(
@@ -130,8 +134,9 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
       ? createCallTelemetry({
           store,
           settingsOf,
+          redactorOf,
           identity,
-          currency: pricing.prices.currency,
+          currency,
           providerOf: (engine) => providerName(engine, engines[engine]),
           logger,
           onDrop: (calls, reason) => metrics.countDroppedTelemetry(calls, reason),
@@ -150,12 +155,13 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
     limiter,
     costs,
     observe: observeCall,
-    keepsContent: ({ headers, scope }) => !isPrivate(headers) && callTelemetry.keepsContent(scope),
+    keepsContent: (input) => !isPrivate(input) && callTelemetry.keepsContent(input.scope),
   };
   const retentionDays = storage.response_retention_days;
-  const responses = closeAtEnd(serveResponses(chatParts, { control, retentionDays, logger }));
+  const { content_encryption: encryption } = config;
+  const responses = closeAtEnd(await serveResponses(chatParts, { control, retentionDays, encryption, logger }));
   const otlp = closeAtEnd(
-    createOtlp({ store, settingsOf, costs: pricing.reportedCosts, logger, settings: config.otlp }),
+    createOtlp({ store, settingsOf, redactorOf, costs: pricing.reportedCosts, logger, settings: config.otlp }),
   );
   if (config.telemetry.enabled) money.recordTo(otlp.ingest);
   const audio = closeAtEnd(
@@ -207,16 +213,7 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
     }),
     ...catalogRoutes(registry),
     ...priceRoutes(registry, pricing.prices),
-    ...queryRoutes({
-      control,
-      store,
-      version,
-      tracePresets,
-      metricPresets,
-      ratesOf,
-      currency: pricing.prices.currency,
-      alerts,
-    }),
+    ...queryRoutes({ control, store, version, tracePresets, metricPresets, ratesOf, currency, alerts }),
     ...ingestRoutes(otlp, store),
     ...webConsole.routes,
     ...governanceRoutes(control),
@@ -286,6 +283,7 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
       limiter.setDefaults(next.limits);
       money.reload(next);
       guardrails.reload(next.guardrails);
+      redaction.reload(next.redaction);
       ({ speech, transcription } = next);
       signIn.reload(next.sign_in);
       await alerts.reload(alertsOf(next), next.alertGroups);

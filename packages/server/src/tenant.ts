@@ -3,6 +3,7 @@
  * create, from a checked key. A cross-tenant read is therefore a type error rather than a forgotten filter.
  */
 import { AppError } from "./errors.ts";
+import type { SensitiveKind } from "./sensitive-data/kinds.ts";
 import { withoutIncluded, type Permission } from "./permissions.ts";
 
 /** Limits of a key or an organization. Absent: no limit of this kind. */
@@ -39,6 +40,8 @@ export interface CheckedKey {
   /** The key under which limits count: a rotated key goes on with the usage of the one that it replaces. */
   readonly limitsKeyId: string;
   readonly organizationLimits: Limits;
+  /** False: the content of the key's calls is not recorded, whatever the project's settings are. */
+  readonly recordsContent?: boolean | undefined;
   /** Patterns of model IDs that the organization may call (`*` matches any text); undefined: all. */
   readonly allowedModels: readonly string[] | undefined;
   /** The same of the key and of its role, which narrow those of the organization. Absent: nothing narrows them. */
@@ -64,6 +67,8 @@ export interface ProjectSettings {
   readonly record_content: boolean;
   /** Of how many percent of the conversations and other calls content is recorded; absent: of all. */
   readonly record_content_percent?: number;
+  /** Kinds of data that are replaced in its telemetry, in addition to those of the configuration. */
+  readonly redact?: SensitiveKind[];
 }
 
 /** The organization and the project that a request names. */

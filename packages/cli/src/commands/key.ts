@@ -20,6 +20,13 @@ import { writeJson, writeLine } from "../output.ts";
 import { writeTable } from "../terminal/table.ts";
 import { timeOptions } from "../terminal/times.ts";
 
+const recordContentOption = {
+  "record-content": {
+    type: "boolean",
+    description: "Record prompts and answers of its calls if the project does, the default; --no-record-content never.",
+  },
+} as const;
+
 const createCommand = command({
   name: "create",
   summary: "Create an API key; its secret is shown only once",
@@ -54,6 +61,7 @@ const createCommand = command({
       description: "Let the key administer all organizations (an operator key); requires --permission admin.",
     },
     expires: expiresOption,
+    ...recordContentOption,
     ...limitOptions,
     ...projectOption,
     ...organizationOption,
@@ -74,7 +82,8 @@ const createCommand = command({
         values.project === undefined ? undefined : await api.projectId(values.project, organization_id);
       const { permission: permissions, role, operator } = values;
       const allowed_models = values["allow-model"];
-      const rights = { permissions, role, allowed_models, operator };
+      const record_content = values["record-content"];
+      const rights = { permissions, role, allowed_models, record_content, operator };
       const members = { organization_id, project_id, name: positionals[0], ...rights, limits, expires_at };
       return await api.call<Key & { secret: string }>("POST", "/keys", withoutUndefined(members));
     });
@@ -163,11 +172,12 @@ const showCommand = command({
 
 const updateCommand = command({
   name: "update",
-  summary: "Change an API key's name, limits, models or expiry",
+  summary: "Change an API key's name, limits, models, expiry or recording",
   arguments: [keyArgument],
   options: {
     name: { type: "string", value: "NAME", description: "The new name." },
     expires: expiresOption,
+    ...recordContentOption,
     ...limitOptions,
     ...modelChangeOptions,
     ...whichOptions,
@@ -177,6 +187,7 @@ const updateCommand = command({
       name: values.name,
       limits: readLimits(values),
       allowed_models: readAllowedModels(values),
+      record_content: values["record-content"],
       expires_at: values.expires === undefined ? undefined : readExpiry(values.expires, Date.now()),
     });
     const updated = await withAdminApi(values, io, async (api) =>

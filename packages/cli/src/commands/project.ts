@@ -36,12 +36,19 @@ const settingOptions = {
     value: "P",
     description: "Share of the calls whose prompts and answers are recorded, in percent; 100 for all.",
   },
+  redact: {
+    type: "string",
+    multiple: true,
+    value: "KIND",
+    description: "Kind of data that is replaced in telemetry, such as email; none for nothing. Can be repeated.",
+  },
 } as const satisfies Options;
 
 interface SettingValues {
   readonly "retention-days"?: string | undefined;
   readonly "record-content"?: boolean | undefined;
   readonly "record-content-percent"?: string | undefined;
+  readonly redact?: readonly string[] | undefined;
 }
 
 function readSettings(values: SettingValues): Record<string, unknown> | undefined {
@@ -51,6 +58,7 @@ function readSettings(values: SettingValues): Record<string, unknown> | undefine
     retention_days: days === undefined ? undefined : readInteger("retention-days", days),
     record_content: values["record-content"],
     record_content_percent: percent === undefined ? undefined : readPercent(percent),
+    redact: values.redact?.filter((kind) => kind !== "none"),
   });
   return Object.keys(settings).length === 0 ? undefined : settings;
 }

@@ -49,6 +49,8 @@ export interface Project {
     record_content: boolean;
     /** Share of the calls whose prompts and answers are recorded, in percent, if `record_content` is true. The calls of a conversation are recorded together. Absent: 100. */
     record_content_percent?: number;
+    /** Kinds of data that are replaced in the project's telemetry before it is stored, in addition to those of the server's configuration. */
+    redact?: ("email" | "card_number" | "phone_number" | "iban" | "api_key")[];
   };
   /** Creation, UNIX seconds. */
   created_at: number;

@@ -49,6 +49,8 @@ export interface Key {
   };
   /** Patterns of the model IDs that may be called; `*` matches any text. Null: all models. */
   allowed_models: string[] | null;
+  /** False: prompts and answers of the key's calls are not recorded, whatever the settings of the project are. True: the project decides. */
+  record_content: boolean;
   /** Whether the key may administer all organizations (an operator key). */
   operator: boolean;
   /** Creation, UNIX seconds. */
@@ -108,6 +110,8 @@ export interface KeyWithSecret {
   };
   /** Patterns of the model IDs that may be called; `*` matches any text. Null: all models. */
   allowed_models: string[] | null;
+  /** False: prompts and answers of the key's calls are not recorded, whatever the settings of the project are. True: the project decides. */
+  record_content: boolean;
   /** Whether the key may administer all organizations (an operator key). */
   operator: boolean;
   /** Creation, UNIX seconds. */

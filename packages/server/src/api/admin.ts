@@ -3,6 +3,7 @@
  * unknown field is an error. Times are UNIX seconds. A change names only the fields that change; in `limits`, null removes a limit.
  */
 import { Type, type TSchema } from "typebox";
+import { sensitiveKinds } from "../sensitive-data/kinds.ts";
 import { namePattern, type Limits, type ProjectSettings } from "../tenant.ts";
 import { schema, type TypeOf } from "./schema.ts";
 
@@ -94,6 +95,14 @@ const settingMembers = {
         "Share of the calls whose prompts and answers are recorded, in percent, if `record_content` is true. The calls of a conversation are recorded together. Absent: 100.",
     }),
   ),
+  redact: Type.Optional(
+    Type.Array(Type.Enum([...sensitiveKinds]), {
+      maxItems: sensitiveKinds.length,
+      uniqueItems: true,
+      description:
+        "Kinds of data that are replaced in the project's telemetry before it is stored, in addition to those of the server's configuration.",
+    }),
+  ),
 } satisfies Record<keyof ProjectSettings, TSchema>;
 
 const settings = Type.Object(settingMembers, { ...strict, description: "How the project's telemetry is stored." });
@@ -102,6 +111,7 @@ const settingChanges = Type.Object(
     retention_days: Type.Optional(settingMembers.retention_days),
     record_content: Type.Optional(settingMembers.record_content),
     record_content_percent: settingMembers.record_content_percent,
+    redact: settingMembers.redact,
   },
   { ...strict, description: "Settings to change; absent ones stay unchanged." },
 );

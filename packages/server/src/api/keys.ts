@@ -17,6 +17,11 @@ import {
 import { schema, type TypeOf } from "./schema.ts";
 
 /** The members of a key without its secret. */
+export const recordContent = Type.Boolean({
+  description:
+    "False: prompts and answers of the key's calls are not recorded, whatever the settings of the project are. True: the project decides.",
+});
+
 export const keyMembers = {
   object: Type.Literal("key", { description: "Always `key`." }),
   id: id("key"),
@@ -37,6 +42,7 @@ export const keyMembers = {
   person_id: nullable(Type.String(), "Whose personal key it is; null for a key of a service."),
   limits,
   allowed_models: allowedModels,
+  record_content: recordContent,
   operator: Type.Boolean({ description: "Whether the key may administer all organizations (an operator key)." }),
   created_at: time("Creation"),
   expires_at: nullable(Type.Integer(), "When the key expires, UNIX seconds; null if never."),
@@ -89,6 +95,7 @@ export const KeyCreate = schema(
       ),
       limits: Type.Optional(limitChanges),
       allowed_models: Type.Optional(allowedModels),
+      record_content: Type.Optional(recordContent),
       operator: Type.Optional(
         Type.Boolean({
           description:
@@ -108,6 +115,7 @@ export const KeyUpdate = schema(
       name: Type.Optional(name("key")),
       limits: Type.Optional(limitChanges),
       allowed_models: Type.Optional(allowedModels),
+      record_content: Type.Optional(recordContent),
       expires_at: Type.Optional(expiry),
     },
     { ...strict, description: "Changes to a key. Permissions cannot change; create another key instead." },

@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import { keyPermissions } from "../permissions.ts";
 import { allowedModels, identifierPattern, name, nullable, strict } from "./admin.ts";
 import { paging } from "./admin-operations.ts";
-import { expiry, Key, KeyPage, KeyWithSecret } from "./keys.ts";
+import { expiry, Key, KeyPage, KeyWithSecret, recordContent } from "./keys.ts";
 import { adminBodyBytes, operation, type Operation } from "./operation.ts";
 import { schema, type TypeOf } from "./schema.ts";
 
@@ -26,6 +26,7 @@ const PersonalKeyCreate = schema(
         }),
       ),
       allowed_models: Type.Optional(allowedModels),
+      record_content: Type.Optional(recordContent),
       expires_at: Type.Optional(expiry),
     },
     { ...strict, description: "A new personal key." },

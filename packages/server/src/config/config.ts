@@ -3,12 +3,14 @@ import { Type, type Static } from "typebox";
 import { alerts } from "./alerts.ts";
 import { audit } from "./audit.ts";
 import type { ConfiguredGroup } from "./alert-groups.ts";
+import { contentEncryption } from "./content-encryption.ts";
 import { discovery } from "./discovery.ts";
 import { engineSettings } from "./engine-settings.ts";
 import { guardrails } from "./guardrails.ts";
 import { limits } from "./limits.ts";
 import { aliases, models, routing } from "./models.ts";
 import { otlp } from "./otlp.ts";
+import { redaction } from "./redaction.ts";
 import { server } from "./server.ts";
 import { signIn } from "./sign-in.ts";
 import { speech } from "./speech.ts";
@@ -30,6 +32,8 @@ export const configSchema = Type.Object({
   aliases,
   routing,
   guardrails,
+  redaction,
+  content_encryption: contentEncryption,
   discovery,
   speech,
   transcription,
@@ -53,6 +57,7 @@ const reloadablePaths: ReadonlySet<string> = new Set([
   "aliases",
   "routing",
   "guardrails",
+  "redaction",
   "discovery",
   "speech",
   "transcription.max_audio_seconds",

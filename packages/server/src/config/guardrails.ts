@@ -1,6 +1,7 @@
 /** Content checks on prompts and responses and their actions: `guardrails` of the configuration file. */
 import { Type, type Static } from "typebox";
 import { contentCategories } from "../api/content-categories.ts";
+import { sensitiveKinds } from "../sensitive-data/kinds.ts";
 import { milliseconds, httpUrl, sendableKey, secret } from "./setting-types.ts";
 
 const action = Type.Enum(["block", "flag", "redact"], {
@@ -10,19 +11,20 @@ const action = Type.Enum(["block", "flag", "redact"], {
 });
 export type GuardrailAction = Static<typeof action>;
 
-const names = (what: string) =>
+/** Names of what a rule applies to. */
+export const namePatterns = (what: string, rule = "rule") =>
   Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 512, description: `${what}; \`*\` matches any text.` }), {
       minItems: 1,
       maxItems: 1_000,
-      description: `${what} that the guardrail applies to; \`*\` matches any text. Absent: all.`,
+      description: `${what} that the ${rule} applies to; \`*\` matches any text. Absent: all.`,
     }),
   );
 
 const atAnyGuardrail = {
-  models: names("Models, by requested ID or by the model behind an alias,"),
-  organizations: names("Organizations"),
-  projects: names("Projects"),
+  models: namePatterns("Models, by requested ID or by the model behind an alias,", "guardrail"),
+  organizations: namePatterns("Organizations", "guardrail"),
+  projects: namePatterns("Projects", "guardrail"),
   check: Type.Array(Type.Enum(["input", "output"], { description: "`input`: prompts; `output`: responses." }), {
     minItems: 1,
     maxItems: 2,
@@ -59,9 +61,18 @@ const rule = Type.Object(
       Type.String({ minLength: 1, maxLength: 500, description: "A regular expression in RE2 syntax." }),
       { maxItems: 100, default: [], description: "Regular expressions in RE2 syntax; `(?i)` ignores case." },
     ),
+    detect: Type.Array(
+      Type.Enum([...sensitiveKinds], { description: "Kind of data that is found by its form and its check digits." }),
+      {
+        maxItems: sensitiveKinds.length,
+        default: [],
+        description:
+          "Personal data and secrets: mail addresses, card numbers, phone numbers, IBANs, keys of known vendors. Streams are held back by the longest match, 1024 characters for `api_key`.",
+      },
+    ),
     action,
   },
-  { description: "Words and patterns of one category." },
+  { description: "Words, patterns and kinds of data of one category." },
 );
 export type GuardrailRule = Static<typeof rule>;
 

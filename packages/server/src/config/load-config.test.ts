@@ -69,7 +69,9 @@ describe("the configuration", () => {
     const example = await readFile(join(repository, "sounding.example.yaml"), "utf8");
     const text = example.replaceAll(/^( *)#(?! [A-Z])/gm, "$1");
     assert.notEqual(text, example);
-    const env = { OPENAI_API_KEY: "a", ANTHROPIC_API_KEY: "b", AZURE_OPENAI_API_KEY: "c", DATABASE_PASSWORD: "d" };
+    const SOUNDING_CONTENT_KEY = "0".repeat(64);
+    const keys = { OPENAI_API_KEY: "a", ANTHROPIC_API_KEY: "b", AZURE_OPENAI_API_KEY: "c", SOUNDING_CONTENT_KEY };
+    const env = { ...keys, DATABASE_PASSWORD: "d" };
     const { problems } = await loadConfig({ path: await write("whole.yaml", text), env });
     assert.deepEqual(problems.map(formatProblem), []);
   });

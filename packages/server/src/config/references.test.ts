@@ -43,7 +43,13 @@ const cases: readonly [title: string, text: string, ...problems: string[]][] = [
     "guardrails:\n  house:\n    type: rules\n    rules:\n      - { category: hate, patterns: ['(a', 'b*'] }\n      - { category: hate }\n",
     "test.yaml:5:38: guardrails.house.rules[0].patterns[0] is not a regular expression in RE2 syntax: error parsing regexp: missing closing ): `(a`.",
     "test.yaml:5:44: guardrails.house.rules[0].patterns[1] matches empty text; write a pattern that matches at least one character.",
-    "test.yaml:6:9: guardrails.house.rules[1] has neither `words` nor `patterns`; add at least one.",
+    "test.yaml:6:9: guardrails.house.rules[1] has neither `words`, `patterns` nor `detect`; add at least one.",
+  ],
+  [
+    "a pattern of redaction that is none",
+    "redaction:\n  house:\n    patterns:\n      broken: '(a'\n      empty: 'b*'\n",
+    "test.yaml:4:15: redaction.house.patterns.broken is not a regular expression in RE2 syntax: error parsing regexp: missing closing ): `(a`.",
+    "test.yaml:5:14: redaction.house.patterns.empty matches empty text; write a pattern that matches at least one character.",
   ],
 ];
 

@@ -8,7 +8,7 @@ import { discovery as discoverySchema, implicitEngines, modelFileEngines } from 
 import { suggestion } from "../closest-name.ts";
 import { findRoleProblem } from "./check-role.ts";
 import { checkClickhouse } from "./clickhouse.ts";
-import { checkGuardrailRules } from "./guardrail-rules.ts";
+import { checkGuardrailRules, checkRedactionPatterns } from "./guardrail-rules.ts";
 import { formatPath, type ConfigProblem, type SettingPath } from "./problem.ts";
 import { isObject } from "../json-object.ts";
 import { checkSignIn } from "./check-sign-in.ts";
@@ -45,6 +45,7 @@ export function checkReferences(config: unknown, file: YamlFile | undefined): Co
   checkFallbacks(names, report);
   checkAliases(names, report);
   checkGuardrailRules(config, report);
+  checkRedactionPatterns(config, report);
   checkTrustedProxies(config, report);
   checkSharedLimits(section("limits")["shared"], section("storage"), report);
   checkSignIn(isObject(config) ? config["sign_in"] : undefined, report);

@@ -4,6 +4,7 @@
  */
 import { RE2JS } from "re2js";
 import type { GuardrailRule } from "../config/guardrails.ts";
+import { detectors } from "../sensitive-data/detectors.ts";
 import type { TextFinding } from "./finding.ts";
 
 export interface Match {
@@ -24,11 +25,12 @@ export interface TextMatcher {
 
 /** @param maxMatchCharacters how long a pattern's match may be */
 export function compileRule(rule: GuardrailRule, maxMatchCharacters: number): TextMatcher[] {
-  const { action, category, patterns, words } = rule;
+  const { action, category, detect, patterns, words } = rule;
   const finding = { category, action };
   return [
     ...(words.length === 0 ? [] : [wordsMatcher(words, finding)]),
     ...patterns.map((pattern) => patternMatcher(pattern, { finding, maxMatchCharacters })),
+    ...detect.map((kind) => ({ ...detectors[kind], finding, resumeAfter: ({ end }: Match) => end })),
   ];
 }
 

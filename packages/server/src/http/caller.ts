@@ -17,7 +17,7 @@ export interface Caller {
   readonly conversation: string | undefined;
   /** The agent that made the call, by the application's own identifier. */
   readonly agent?: string | undefined;
-  /** Whether the caller asked that telemetry leave out its content. */
+  /** Whether telemetry leaves out its content, whatever the project's settings are. */
   readonly isPrivate: boolean;
   /** By which costs can be added up. */
   readonly tags?: Tags | undefined;
@@ -47,13 +47,14 @@ export function callerOf(
     endUser: named.endUser ?? textOf(headers["x-user-id"]),
     conversation: idOf(named.conversation ?? session),
     agent: idOf(textOf(headers["x-claude-code-agent-id"])),
-    isPrivate: isPrivate(headers),
+    isPrivate: isPrivate({ headers, scope }),
     tags: named.tags ?? tagsInHeader(headers),
   };
 }
 
-/** Whether a request asks that telemetry leave out its content: a misspelt value must not record what it should not. */
-export function isPrivate(headers: RouteInput<unknown>["headers"]): boolean {
+/** Whether a request or its key asks that telemetry leave out its content: a misspelt value must not record what it should not. */
+export function isPrivate({ headers, scope }: Pick<RouteInput<unknown>, "headers" | "scope">): boolean {
+  if (scope.key.recordsContent === false) return true;
   const value = headers["x-record-content"];
   return value !== undefined && value !== "" && String(value).toLowerCase() !== "true";
 }

@@ -177,7 +177,7 @@ export function varintEnd(bytes: Uint8Array, at: number, end: number): number {
 }
 
 /** A length or a tag: a varint below 2^31. */
-function readVarint32(bytes: Uint8Array, at: number, end: number): number {
+export function readVarint32(bytes: Uint8Array, at: number, end: number): number {
   let value = 0;
   let factor = 1;
   const limit = varintEnd(bytes, at, end);
@@ -187,6 +187,28 @@ function readVarint32(bytes: Uint8Array, at: number, end: number): number {
   }
   if (value > 0x7fff_ffff) throw malformed(`a length or field number at byte ${at} is ${value}, which is beyond 2^31`);
   return value;
+}
+
+/** The offset after the value of a field. */
+export function skipValue(
+  bytes: Uint8Array,
+  value: { readonly at: number; readonly end: number; readonly tag: number; readonly depth?: number },
+): number {
+  const { at, depth = 0, end, tag } = value;
+  switch (tag & 7) {
+    case wireType.varint:
+      return varintEnd(bytes, at, end);
+    case wireType.fixed64:
+      return at + 8;
+    case wireType.fixed32:
+      return at + 4;
+    case wireType.bytes:
+      return varintEnd(bytes, at, end) + readVarint32(bytes, at, end);
+    case wireType.startGroup:
+      return skipGroup(bytes, { at, end, number: tag >>> 3, depth });
+    default:
+      throw malformed(`an unknown field has wire type ${tag & 7} at byte ${at}`);
+  }
 }
 
 function skipGroup(
@@ -199,28 +221,9 @@ function skipGroup(
   while (at < end) {
     const tag = readVarint32(bytes, at, end);
     at = varintEnd(bytes, at, end);
-    switch (tag & 7) {
-      case wireType.varint:
-        at = varintEnd(bytes, at, end);
-        break;
-      case wireType.fixed64:
-        at += 8;
-        break;
-      case wireType.fixed32:
-        at += 4;
-        break;
-      case wireType.bytes:
-        at = varintEnd(bytes, at, end) + readVarint32(bytes, at, end);
-        break;
-      case wireType.startGroup:
-        at = skipGroup(bytes, { at, end, number: tag >>> 3, depth: depth + 1 });
-        break;
-      case wireType.endGroup:
-        if (tag >>> 3 === number) return at;
-        throw malformed(`a group that was not started ends at byte ${at}`);
-      default:
-        throw malformed(`an unknown field has wire type ${tag & 7} at byte ${at}`);
-    }
+    if ((tag & 7) !== wireType.endGroup) at = skipValue(bytes, { at, end, tag, depth: depth + 1 });
+    else if (tag >>> 3 === number) return at;
+    else throw malformed(`a group that was not started ends at byte ${at}`);
   }
   throw malformed(`a group is truncated at byte ${at}`);
 }

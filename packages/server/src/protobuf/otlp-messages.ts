@@ -67,6 +67,7 @@ function exportRequest(
     request: message(request, { [group.resources]: [numbers.request.resourceGroups, resourceGroup, "repeated"] }),
     resourceGroup,
     scopeGroup,
+    record,
   };
 }
 

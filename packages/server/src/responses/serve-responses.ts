@@ -1,6 +1,8 @@
 /** Composes the Responses API: its routes, stored responses, responses in the background. */
 import { randomUUID } from "node:crypto";
 import type { ChatParts } from "../chat/admit-chat.ts";
+import type { ContentEncryptionSettings } from "../config/content-encryption.ts";
+import { openContentCipher } from "../encryption/open-content-cipher.ts";
 import type { Route } from "../http/route.ts";
 import type { Logger } from "../logger.ts";
 import type { RoutedChat } from "../routing/route-chat.ts";
@@ -21,15 +23,18 @@ export interface ServedResponses {
 interface ResponsesOptions {
   readonly control: ControlDatabase;
   readonly retentionDays: number;
+  readonly encryption: ContentEncryptionSettings;
   readonly logger: Logger;
 }
 
-export function serveResponses(
+/** @throws Error if a key of stored content is missing or is not one */
+export async function serveResponses(
   parts: ChatParts<RoutedChat>,
-  { control, retentionDays, logger }: ResponsesOptions,
-): ServedResponses {
-  const stored = new StoredResponses(control, { retentionDays, logger });
-  const store = new BackgroundStore(control, { process: randomUUID(), retentionDays });
+  { control, retentionDays, encryption, logger }: ResponsesOptions,
+): Promise<ServedResponses> {
+  const cipher = await openContentCipher(encryption);
+  const stored = new StoredResponses(control, { retentionDays, logger, cipher });
+  const store = new BackgroundStore(control, { process: randomUUID(), retentionDays, cipher });
   const runs = new BackgroundRuns(store, logger);
   return {
     routes: responseRoutes(parts, { stored, background: new Background({ stored, store, runs }) }),

@@ -1,4 +1,4 @@
-/** Counts what the server could not record. */
+/** Counts what the server did not record, or not as it came. */
 import { Counter } from "./counter.ts";
 import type { MetricOptions } from "./metric-series.ts";
 
@@ -7,6 +7,8 @@ export interface LossCounters {
   countDroppedTelemetry(calls: number, reason: string): void;
   /** Counts entries of the audit log that could not be written. */
   countLostAuditEntries(entries: number): void;
+  /** Counts what was replaced in telemetry. */
+  countRedaction(kind: string): void;
 }
 
 export function createLossCounters(registers: MetricOptions["registers"]): LossCounters {
@@ -22,7 +24,14 @@ export function createLossCounters(registers: MetricOptions["registers"]): LossC
     labelNames: [],
     registers,
   });
+  const redactions = new Counter({
+    name: "sounding_redactions_total",
+    help: "Texts that were replaced in telemetry before it was stored, by kind of data or name of a pattern.",
+    labelNames: ["kind"],
+    registers,
+  });
   return {
+    countRedaction: (kind) => redactions.add(1, kind),
     countDroppedTelemetry: (calls, reason) => droppedTelemetry.add(calls, reason),
     countLostAuditEntries: (entries) => lostAuditEntries.add(entries),
   };

@@ -3,11 +3,12 @@
  * none stays in progress when its process is gone.
  */
 import { setImmediate } from "node:timers/promises";
+import { plainContent, type ContentCipher } from "../encryption/content-cipher.ts";
 import { inputLimit } from "../input-limits.ts";
 import type { JsonObject } from "../json-object.ts";
 import type { ControlDatabase, Writer } from "./control-database.ts";
 import { EventRows, type NewEvents } from "./event-rows.ts";
-import type { ResponseOwner } from "./response-writer.ts";
+import { placeOf, type ResponseOwner } from "./response-writer.ts";
 import { nowSeconds } from "./row-values.ts";
 import { daySeconds, itemIds, type NewResponse } from "./stored-responses.ts";
 
@@ -56,20 +57,24 @@ interface BackgroundStoreOptions {
   /** Unique among all processes that use the database, in the past, too. */
   readonly process: string;
   readonly retentionDays: number;
+  /** Absent: responses and events are stored as they are. */
+  readonly cipher?: ContentCipher | undefined;
 }
 
 export class BackgroundStore {
   readonly #control: ControlDatabase;
   readonly #process: string;
   readonly #retentionDays: number;
+  readonly #cipher: ContentCipher;
   readonly #events: EventRows;
   #lastTurn: Promise<void> = Promise.resolve();
 
-  constructor(control: ControlDatabase, { process, retentionDays }: BackgroundStoreOptions) {
+  constructor(control: ControlDatabase, { process, retentionDays, cipher = plainContent }: BackgroundStoreOptions) {
     this.#control = control;
     this.#process = process;
     this.#retentionDays = retentionDays;
-    this.#events = new EventRows(control);
+    this.#cipher = cipher;
+    this.#events = new EventRows(control, cipher);
   }
 
   /**
@@ -84,7 +89,8 @@ export class BackgroundStore {
     return lost;
   }
 
-  async #begin(transaction: Writer, { organizationId, projectName, id }: BackgroundOwner, begun: NewBackground) {
+  async #begin(transaction: Writer, whose: BackgroundOwner, begun: NewBackground) {
+    const { organizationId, projectName, id } = whose;
     const owner = { organization_id: organizationId, project_name: projectName, id };
     const input = JSON.stringify(begun.input);
     const response = JSON.stringify(begun.response);
@@ -92,8 +98,8 @@ export class BackgroundStore {
       ...owner,
       engine: null,
       previous_id: begun.previousId ?? null,
-      input,
-      response,
+      input: this.#cipher.encrypt(input, placeOf("input", whose, id)),
+      response: this.#cipher.encrypt(response, placeOf("response", whose, id)),
       bytes: Buffer.byteLength(input) + Buffer.byteLength(response),
       created_at: nowSeconds(),
       expires_at: nowSeconds() + this.#retentionDays * daySeconds,
@@ -128,7 +134,7 @@ export class BackgroundStore {
       .executeTakeFirst();
     if (numUpdatedRows === 0n) return false;
     if (change.events !== undefined) await this.#events.add(transaction, change, change.events);
-    if (change.ending !== undefined) await endResponse(transaction, change, change.ending);
+    if (change.ending !== undefined) await endResponse(transaction, change, change.ending, this.#cipher);
     return true;
   }
 
@@ -188,7 +194,7 @@ export class BackgroundStore {
         .returning("is_streamed")
         .executeTakeFirst();
       if (row === undefined) return;
-      await endResponse(transaction, owner, { response, engine: undefined, upstreamId: undefined });
+      await endResponse(transaction, owner, { response, engine: undefined, upstreamId: undefined }, this.#cipher);
       if (row.is_streamed !== 1) return;
       const next = await this.#events.nextSequence(transaction, owner);
       await this.#events.add(transaction, owner, eventOf(next));
@@ -228,16 +234,18 @@ export async function giveUpEarlierProcesses(control: ControlDatabase): Promise<
 
 async function endResponse(
   transaction: Writer,
-  { organizationId, projectName, id }: BackgroundOwner,
+  whose: BackgroundOwner,
   { response, engine }: BackgroundEnding,
+  cipher: ContentCipher,
 ): Promise<void> {
+  const { organizationId, projectName, id } = whose;
   const owner = { organization_id: organizationId, project_name: projectName };
   const text = JSON.stringify(response);
   const bytes = Buffer.byteLength(text);
   await transaction
     .updateTable("responses")
     .set(({ fn, ref, eb: sum }) => ({
-      response: text,
+      response: cipher.encrypt(text, placeOf("response", whose, id)),
       engine: engine ?? null,
       bytes: sum(fn<number>("octet_length", [ref("input")]), "+", bytes),
     }))

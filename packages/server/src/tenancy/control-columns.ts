@@ -123,6 +123,7 @@ export const columns: { readonly [Table in CopiedTable]: Readonly<Record<keyof C
     person_id: optional.text,
     role: optional.text,
     allowed_models: optional.text,
+    record_content: optional.number,
   },
   token_usage: { month: text, organization_id: text, key_id: text, tokens: number },
   budgets: {

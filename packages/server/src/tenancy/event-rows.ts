@@ -1,5 +1,6 @@
 /** The events of responses in the background: kept in order for a while, the oldest deleted beyond what each may keep. */
 import { sql } from "kysely";
+import type { ContentCipher } from "../encryption/content-cipher.ts";
 import { inputLimit } from "../input-limits.ts";
 import type { ControlDatabase, Writer } from "./control-database.ts";
 import type { ResponseOwner } from "./response-writer.ts";
@@ -51,18 +52,24 @@ interface EventOwner extends ResponseOwner {
 
 export class EventRows {
   readonly #control: ControlDatabase;
+  readonly #cipher: ContentCipher;
   /** Bytes since an organization's sum was taken; by organization. */
   readonly #added = new Map<string, number>();
 
-  constructor(control: ControlDatabase) {
+  constructor(control: ControlDatabase, cipher: ContentCipher) {
     this.#control = control;
+    this.#cipher = cipher;
   }
 
   async add(transaction: Writer, owner: EventOwner, added: NewEvents): Promise<void> {
     let bytes = 0;
     for (const row of toRows(owner, added)) {
       bytes += row.bytes;
-      await transaction.insertInto("response_events").values(row).execute();
+      const events = this.#cipher.encrypt(row.events, placeOf(owner, row.first_sequence));
+      await transaction
+        .insertInto("response_events")
+        .values({ ...row, events })
+        .execute();
     }
     const { organizationId } = owner;
     const sum = (this.#added.get(organizationId) ?? 0) + bytes;
@@ -74,7 +81,8 @@ export class EventRows {
   }
 
   /** A part of the events from this one on, beginning with it, or with a later one where it is deleted. */
-  async read({ organizationId, projectName, id }: EventOwner, from: number): Promise<NewEvents | undefined> {
+  async read(owner: EventOwner, from: number): Promise<NewEvents | undefined> {
+    const { organizationId, projectName, id } = owner;
     const row = await this.#control.read((database) =>
       database
         .selectFrom("response_events")
@@ -88,8 +96,9 @@ export class EventRows {
         .executeTakeFirst(),
     );
     if (row === undefined) return undefined;
+    const events = this.#cipher.decrypt(row.events, placeOf(owner, row.first_sequence)).split("\n");
     const skipped = Math.max(0, from - row.first_sequence);
-    return { first: row.first_sequence + skipped, events: row.events.split("\n").slice(skipped).map(toEvent) };
+    return { first: row.first_sequence + skipped, events: events.slice(skipped).map(toEvent) };
   }
 
   async nextSequence(transaction: Writer, { organizationId, projectName, id }: EventOwner): Promise<number> {
@@ -148,6 +157,11 @@ async function trim(transaction: Writer, organizationId: string): Promise<void> 
       ),
     )
     .execute();
+}
+
+/** What events are encrypted for. */
+function placeOf({ organizationId, projectName, id }: EventOwner, first: number): string[] {
+  return ["response_events", organizationId, projectName, id, String(first)];
 }
 
 function* toRows({ organizationId, projectName, id }: EventOwner, { events, first }: NewEvents) {

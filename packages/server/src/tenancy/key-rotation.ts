@@ -24,6 +24,7 @@ export async function rotateKey(
       ...(old.role === null ? { permissions: parsePermissions(old.permissions) } : { role: old.role }),
       personId: old.person_id,
       allowed_models: toKey(old).allowed_models,
+      record_content: toKey(old).record_content,
       limits: toKey(old).limits,
       operator: old.operator === 1,
       expires_at: expiresAt === undefined ? old.expires_at : expiresAt,

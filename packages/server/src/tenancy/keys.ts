@@ -125,6 +125,7 @@ export async function insertKey(
     person_id: input.personId ?? null,
     role: role?.reference ?? null,
     allowed_models: formatAllowedModels(input.allowed_models),
+    record_content: input.record_content === false ? 0 : 1,
   };
   await transaction.insertInto("keys").values(row).execute();
   return { ...toKey(row), secret };
@@ -142,6 +143,7 @@ export async function updateKey(control: ControlDatabase, id: string, input: Key
       expires_at: input.expires_at === undefined ? row.expires_at : input.expires_at,
       allowed_models:
         input.allowed_models === undefined ? row.allowed_models : formatAllowedModels(input.allowed_models),
+      record_content: input.record_content === undefined ? row.record_content : Number(input.record_content),
     };
     await transaction.updateTable("keys").set(changes).where("id", "=", id).execute();
     return toKey({ ...row, ...changes });
@@ -244,6 +246,7 @@ export function toKey(row: KeyRow): Key {
     person_id: row.person_id,
     limits: parseLimits(row.limits) as Key["limits"],
     allowed_models: parseAllowedModels(row.allowed_models),
+    record_content: row.record_content !== 0,
     operator: row.operator === 1,
     created_at: row.created_at,
     expires_at: row.expires_at,

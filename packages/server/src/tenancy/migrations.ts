@@ -30,6 +30,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0012_people": { up: createPeople },
   "0013_sign_in": { up: createSignInTables },
   "0014_audit": { up: createAuditTables },
+  "0015_content_of_keys": { up: addRecordContent },
   "0016_accounts": { up: createAccountTables },
   "0017_scim": { up: createScimTables },
 };
@@ -170,6 +171,10 @@ async function createDeletions({ schema }: Kysely<unknown>): Promise<void> {
 
 async function addLimitsKey({ schema }: Kysely<unknown>): Promise<void> {
   await schema.alterTable("keys").addColumn("limits_key_id", "text").execute();
+}
+
+async function addRecordContent({ schema }: Kysely<unknown>): Promise<void> {
+  await schema.alterTable("keys").addColumn("record_content", "integer").execute();
 }
 
 /**

@@ -19,6 +19,15 @@ const groupSize = 16;
 
 export type ResponseOwner = Pick<Scope, "organizationId" | "projectName">;
 
+/** Where a response's text is stored: what it is encrypted for. */
+export function placeOf(
+  column: "input" | "response",
+  { organizationId, projectName }: ResponseOwner,
+  id: string,
+): string[] {
+  return ["responses", column, organizationId, projectName, id];
+}
+
 /** What an organization may store. */
 export interface MostStored {
   readonly bytes: number;

@@ -1,10 +1,17 @@
 /** Responses of the Responses API in the control database: for a time, for their project, up to a size for each organization. */
+import { plainContent, type ContentCipher } from "../encryption/content-cipher.ts";
 import { AppError } from "../errors.ts";
 import { inputLimit } from "../input-limits.ts";
 import type { JsonObject } from "../json-object.ts";
 import type { Logger } from "../logger.ts";
 import type { ControlDatabase } from "./control-database.ts";
-import { removeResponse, ResponseWriter, type MostStored, type ResponseOwner as Owner } from "./response-writer.ts";
+import {
+  placeOf,
+  removeResponse,
+  ResponseWriter,
+  type MostStored,
+  type ResponseOwner as Owner,
+} from "./response-writer.ts";
 import { nowSeconds } from "./row-values.ts";
 
 export const daySeconds = 86_400;
@@ -78,6 +85,8 @@ export interface StoredResponseOptions {
   /** 0: nothing is stored. */
   readonly retentionDays: number;
   readonly logger: Logger;
+  /** Absent: responses are stored as they are. */
+  readonly cipher?: ContentCipher | undefined;
   /** What an organization may store; tests make it less. */
   readonly most?: MostStored;
 }
@@ -85,12 +94,14 @@ export interface StoredResponseOptions {
 export class StoredResponses {
   readonly #control: ControlDatabase;
   readonly #retentionDays: number;
+  readonly #cipher: ContentCipher;
   readonly #writer: ResponseWriter;
   readonly #sweeping: NodeJS.Timeout;
 
-  constructor(control: ControlDatabase, { retentionDays, logger, most }: StoredResponseOptions) {
+  constructor(control: ControlDatabase, { retentionDays, logger, cipher = plainContent, most }: StoredResponseOptions) {
     this.#control = control;
     this.#retentionDays = retentionDays;
+    this.#cipher = cipher;
     this.#writer = new ResponseWriter(control, {
       logger,
       most: most ?? { bytes: mostBytes, responses: mostResponses },
@@ -135,7 +146,8 @@ export class StoredResponses {
       project_name: owner.projectName,
       engine: engine ?? null,
       previous_id: previousId ?? null,
-      ...texts,
+      input: this.#cipher.encrypt(texts.input, placeOf("input", owner, id)),
+      response: this.#cipher.encrypt(texts.response, placeOf("response", owner, id)),
       bytes: Buffer.byteLength(texts.input) + Buffer.byteLength(texts.response),
       created_at: now,
       expires_at: now + this.#retentionDays * daySeconds,
@@ -162,7 +174,7 @@ export class StoredResponses {
         .executeTakeFirst(),
     );
     if (row === undefined) return undefined;
-    const kept = JSON.parse(row.response) as JsonObject;
+    const kept = JSON.parse(this.#cipher.decrypt(row.response, placeOf("response", owner, id))) as JsonObject;
     const background = toBackgroundState(row);
     const isRunning = background !== undefined && background.status !== "ended";
     const response = isRunning ? { ...kept, status: background.status } : kept;
@@ -170,7 +182,7 @@ export class StoredResponses {
       id: row.id,
       engine: row.engine ?? undefined,
       previousId: row.previous_id ?? undefined,
-      readInput: () => JSON.parse(row.input) as JsonObject[],
+      readInput: () => JSON.parse(this.#cipher.decrypt(row.input, placeOf("input", owner, id))) as JsonObject[],
       response,
       output: outputOf(response),
       bytes: row.bytes,

@@ -55,6 +55,8 @@ interface KeyTable {
   role: string | null;
   /** null: all that the organization may call. */
   allowed_models: string | null;
+  /** 0: never; 1 or null: if its project does. */
+  record_content: number | null;
 }
 
 interface PersonTable {

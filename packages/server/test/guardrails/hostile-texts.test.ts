@@ -16,7 +16,7 @@ function checkerOf(rules: readonly Rule[]) {
     max_match_characters: 200,
     check: ["input"],
     replacement: "#",
-    rules: rules.map((rule) => ({ category: "hate", words: [], patterns: [], action: "redact", ...rule })),
+    rules: rules.map((rule) => ({ category: "hate", words: [], patterns: [], detect: [], action: "redact", ...rule })),
   });
 }
 

@@ -13,7 +13,7 @@ function checkerOf(rules: readonly Rule[], maxMatchCharacters = 20) {
     max_match_characters: maxMatchCharacters,
     check: ["input", "output"],
     replacement: "#",
-    rules: rules.map((rule) => ({ category: "hate", words: [], patterns: [], action: "block", ...rule })),
+    rules: rules.map((rule) => ({ category: "hate", words: [], patterns: [], detect: [], action: "block", ...rule })),
   });
 }
 
@@ -35,6 +35,17 @@ function cutAt(text: string, places: readonly number[]): string[] {
   const ends = [...new Set(places.map((place) => place % (text.length + 1)))].sort((left, right) => left - right);
   return [...ends, text.length].map((end, index) => text.slice(index === 0 ? 0 : ends[index - 1], end));
 }
+
+describe("kinds of data", () => {
+  const rules: Rule[] = [{ detect: ["email", "card_number"], action: "redact" }];
+  for (const pieces of [
+    ["Write to ann@example.com, pay with 4111 1111 1111 1111."],
+    ["Write to an", "n@exam", "ple.com, pay with 4111 11", "11 1111 1", "111."],
+  ])
+    test(`are found in ${pieces.length} pieces`, async () => {
+      assert.equal((await streamed(rules, pieces)).text, "Write to #, pay with #.");
+    });
+});
 
 describe("words", () => {
   for (const [words, text, expected] of [

@@ -1,7 +1,7 @@
 /** OTLP ingestion into a recording store, without HTTP. */
 import { silentLogger } from "../../src/logger.ts";
 import type { Encoding } from "../../src/telemetry/otlp/export-result.ts";
-import { createIngest, type ExportRequest } from "../../src/telemetry/otlp/ingest.ts";
+import { createIngest, type ExportRequest, type IngestParts } from "../../src/telemetry/otlp/ingest.ts";
 import { createJsonConverter } from "../../src/telemetry/otlp/json-converter.ts";
 import { type SignalName, signals } from "../../src/telemetry/otlp/signals.ts";
 import { type CheckedKey, Scope } from "../../src/tenant.ts";
@@ -14,8 +14,10 @@ export const nowMs = 1_795_219_200_000;
 export const nowNano = BigInt(nowMs) * 1_000_000n;
 
 /** @param options.project the header `x-project` */
-export function ingestFixture(options: { key?: CheckedKey; project?: string | undefined } = {}) {
-  const { key = testKey(), project } = options;
+export function ingestFixture(
+  options: { key?: CheckedKey; project?: string | undefined } & Pick<IngestParts, "redactorOf"> = {},
+) {
+  const { key = testKey(), project, redactorOf } = options;
   const store = new RecordingStore();
   const converter = createJsonConverter(silentLogger);
   const settingsOf: Parameters<typeof createIngest>[0]["settingsOf"] = () => ({
@@ -23,9 +25,10 @@ export function ingestFixture(options: { key?: CheckedKey; project?: string | un
     record_content: false,
   });
   const scope = Scope.fromKey(key, { project });
-  const ingest = createIngest({ store, settingsOf, converter, costs: noReportedCosts, now: () => nowMs });
+  const ingest = createIngest({ store, settingsOf, converter, costs: noReportedCosts, redactorOf, now: () => nowMs });
   return {
     store,
+    scope,
     send: (signal: SignalName, bytes: Uint8Array, encoding: Encoding = "protobuf") =>
       ingest({ scope, signal: signals[signal], encoding, bytes } satisfies ExportRequest),
     sendJson: (signal: SignalName, body: unknown) =>

@@ -247,6 +247,7 @@ onEachDatabase("the admin API", ({ open }) => {
       ["/organizations", { name: "a", allowed_models: "gpt-*" }, "allowed_models"],
       ["/projects", { name: "p", settings: { retention_days: 0 } }, "settings.retention_days"],
       ["/projects", { name: "p", settings: { record_content: "yes" } }, "settings.record_content"],
+      ["/projects", { name: "p", settings: { redact: ["names"] } }, "settings.redact[0]"],
       ["/keys", { name: "k", permissions: ["root"] }, "permissions[0]"],
       ["/keys", { name: "k", permissions: [] }, "permissions"],
       ["/keys", { name: "k", expires_at: "tomorrow" }, "expires_at"],

@@ -4,6 +4,7 @@ import { silentLogger } from "../../src/logger.ts";
 import { BackgroundStore, giveUpEarlierProcesses, type NewBackground } from "../../src/tenancy/background-store.ts";
 import type { ControlDatabase } from "../../src/tenancy/control-database.ts";
 import type { NewEvents } from "../../src/tenancy/event-rows.ts";
+import { createContentCipher, parseContentKey } from "../../src/encryption/content-cipher.ts";
 import { StoredResponses } from "../../src/tenancy/stored-responses.ts";
 import { onEachDatabase } from "./each-database.ts";
 
@@ -30,10 +31,13 @@ function eventsFrom(first: number, count: number, bytes = 10): NewEvents {
 const going = { status: "in_progress", ending: undefined } as const;
 const failed = (id: string) => ({ response: { id, status: "failed" }, eventOf: (next: number) => eventsFrom(next, 1) });
 
+/** All that is read was encrypted. */
+const cipher = createContentCipher([parseContentKey(Buffer.alloc(32, 7).toString("hex"))!]);
+
 function open(control: ControlDatabase, process = "p1") {
   return {
-    stored: new StoredResponses(control, { retentionDays: 1, logger: silentLogger }),
-    store: new BackgroundStore(control, { process, retentionDays: 1 }),
+    stored: new StoredResponses(control, { retentionDays: 1, logger: silentLogger, cipher }),
+    store: new BackgroundStore(control, { process, retentionDays: 1, cipher }),
   };
 }
 

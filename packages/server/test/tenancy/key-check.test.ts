@@ -64,6 +64,7 @@ onEachDatabase("the key check", ({ location, open }) => {
       organizationLimits: { tokens_per_month: 9 },
       allowedModels: ["gpt-*"],
       narrowedModels: undefined,
+      recordsContent: true,
     };
     const first = keys.check(secret);
     assert.ok(first instanceof Promise);

@@ -5,6 +5,7 @@ import { createOrganization } from "../../src/tenancy/organizations.ts";
 import { removeOrganization, removeProject } from "../../src/tenancy/delete-tenants.ts";
 import { createProject } from "../../src/tenancy/projects.ts";
 import { silentLogger } from "../../src/logger.ts";
+import { createContentCipher, parseContentKey, type ContentKey } from "../../src/encryption/content-cipher.ts";
 import { StoredResponses } from "../../src/tenancy/stored-responses.ts";
 import { onEachDatabase } from "./each-database.ts";
 
@@ -54,6 +55,36 @@ onEachDatabase("stored responses", ({ open }) => {
     assert.equal(await stored.remove(a, "r1"), true);
     assert.equal((await stored.holders(a, ["msg_r1"])).size, 0);
     await assert.rejects(stored.conversation(a, "r3"), { wireCode: "previous_response_not_found" });
+  });
+
+  test("are encrypted, with a key that can be changed, and read only where they were stored", async () => {
+    const control = await open();
+    const [before, after] = [1, 2].map((byte) => parseContentKey(Buffer.alloc(32, byte).toString("hex"))!);
+    const cipherOf = (...keys: ContentKey[]) => ({ retentionDays: 1, logger, cipher: createContentCipher(keys) });
+    const secret = {
+      input: [{ type: "message", text: "the question" }],
+      response: { id: "r1", output: [], text: "the answer" },
+    };
+    await new StoredResponses(control, { retentionDays: 1, logger }).add(a, response("r0", secret));
+    await new StoredResponses(control, cipherOf(before!)).add(a, response("r1", secret));
+    const rows = await control.read((database) => database.selectFrom("responses").selectAll().orderBy("id").execute());
+    assert.match(JSON.stringify(rows[0]), /the question.*the answer/);
+    assert.doesNotMatch(JSON.stringify(rows[1]), /the question|the answer/);
+    assert.deepEqual(rows[0]!.bytes, rows[1]!.bytes);
+    const rotated = new StoredResponses(control, cipherOf(after!, before!));
+    for (const id of ["r0", "r1"]) {
+      const found = await rotated.find(a, id);
+      assert.deepEqual([found!.readInput(), found!.response], [secret.input, secret.response]);
+    }
+    await assert.rejects(
+      new StoredResponses(control, cipherOf(after!)).find(a, "r1"),
+      /which the server does not have/,
+    );
+    const { response: stolen, input } = rows[1]!;
+    await control.write((transaction) =>
+      transaction.updateTable("responses").set({ response: stolen, input }).where("id", "=", "r0").execute(),
+    );
+    await assert.rejects(rotated.find(a, "r0"), /copied from another place/);
   });
 
   test("of the same ID replace each other in a project, and in no other: upstreams choose the IDs", async () => {

@@ -63,6 +63,7 @@ export function KeyPage({ id }: { readonly id: string }) {
                 <span class="foreign">{key.allowed_models.join(", ")}</span>
               </Fact>
             )}
+            {!key.record_content && <Fact name="Prompts and answers">Not recorded</Fact>}
             {key.person_id !== null && (
               <Fact name="Person">
                 <a href={href(`administration/people/${key.person_id}`)}>{key.person_id}</a>

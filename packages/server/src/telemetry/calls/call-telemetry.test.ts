@@ -7,6 +7,7 @@ import type { FinishedChat } from "../../finished-call.ts";
 import { silentLogger } from "../../logger.ts";
 import type { Batch } from "../../store/store.ts";
 import { Scope } from "../../tenant.ts";
+import { createRedaction } from "../redaction/redaction.ts";
 import { createCallTelemetry, type CallTelemetryParts } from "./call-telemetry.ts";
 import { isSampled } from "./sampled-content.ts";
 import { traceContext } from "./trace-context.ts";
@@ -111,6 +112,24 @@ describe("telemetry of calls", { timeout: 30_000 }, () => {
     const share = new Set(recorded("first")).size;
     assert.ok(share > 50 && share < 150, `${share} of 400`);
     for (const percent of [100, undefined]) assert.ok(isSampled({ ...call(), requestId: "r" }, percent));
+  });
+
+  test("records prompts, answers and errors without what is redacted", async () => {
+    const blocks: Buffer[] = [];
+    const redaction = createRedaction({}, () => {});
+    const settingsOf = () => ({ ...settings, record_content: true, redact: ["email" as const] });
+    const { telemetry } = start(async ({ block }) => void blocks.push(Buffer.from(block)), {
+      settingsOf,
+      redactorOf: redaction.redactorOf,
+    });
+    const error = new AppError("invalid_request", "no ann@example.com here");
+    telemetry.observe({ ...call("org_a", `write\nann@example.com ${"long ".repeat(20_000)}`), error });
+    telemetry.observe({ ...call(), tags: { "ann@example.com": "bob@example.com" } });
+    await telemetry.close();
+    const written = Buffer.concat(blocks).toString("latin1");
+    assert.doesNotMatch(written, /example\.com/);
+    assert.match(written, /write\\n\[redacted: email\] long/);
+    assert.match(written, /no \[redacted: email\] here/);
   });
 
   test("records content only if the settings enable it at the end, and never if they cannot be read", async () => {

@@ -7,6 +7,8 @@
 import { setImmediate } from "node:timers/promises";
 import type { Logger } from "../../logger.ts";
 import type { Store } from "../../store/store.ts";
+import { CooperativeYield } from "../../scheduling/cooperative-yield.ts";
+import type { TextRedactor } from "../redaction/text-redactor.ts";
 import type { ProjectSettings, Scope } from "../../tenant.ts";
 import type { FinishedCall } from "../../finished-call.ts";
 import { toSpeechRecords, toTranscriptionRecords } from "./audio-records.ts";
@@ -15,6 +17,7 @@ import { isSampled } from "./sampled-content.ts";
 import type { CallRecords, ProviderOf } from "./call-records.ts";
 import { toChatRecords } from "./chat-records.ts";
 import { toEmbeddingRecords } from "./embedding-records.ts";
+import { redactRecords } from "./redact-records.ts";
 import { SpanRowWriter, type CallGroup, type ServerIdentity } from "./span-row-writer.ts";
 
 export type DropReason = "queue_full" | "store" | "fault";
@@ -22,6 +25,8 @@ export type DropReason = "queue_full" | "store" | "fault";
 export interface CallTelemetryParts {
   readonly store: Pick<Store, "append" | "isKnown">;
   readonly settingsOf: (scope: Scope) => ProjectSettings | Promise<ProjectSettings>;
+  /** What redacts the telemetry of a project; undefined: nothing. */
+  readonly redactorOf?: (scope: Scope, settings: ProjectSettings) => TextRedactor | undefined;
   readonly identity: ServerIdentity;
   /** Of costs. */
   readonly currency: string;
@@ -188,7 +193,7 @@ async function writeOrganization(
       const settings = await parts.settingsOf(each[0]!.scope);
       for (let from = 0; from < each.length; from += sliceCalls) {
         if (from > 0) await setImmediate();
-        rows.add(toGroup(each.slice(from, from + sliceCalls), settings));
+        rows.add(await toGroup(each.slice(from, from + sliceCalls), settings, parts));
       }
     }
     const batches = rows.finish();
@@ -203,10 +208,22 @@ async function writeOrganization(
 }
 
 /** The records of one project. */
-function toGroup(calls: readonly Waiting[], settings: ProjectSettings): CallGroup {
-  const records = calls.map((call) => call.toRecords(settings));
+async function toGroup(
+  calls: readonly Waiting[],
+  settings: ProjectSettings,
+  { redactorOf }: CallTelemetryParts,
+): Promise<CallGroup> {
+  const { scope } = calls[0]!;
+  let records = calls.map((call) => call.toRecords(settings));
+  const redactor = redactorOf?.(scope, settings);
+  if (redactor !== undefined) {
+    const yielder = new CooperativeYield();
+    const redacted: CallRecords[] = [];
+    for (const each of records) redacted.push(await redactRecords(each, redactor, yielder));
+    records = redacted;
+  }
   return {
-    project: calls[0]!.scope.projectName,
+    project: scope.projectName,
     retentionDays: settings.retention_days,
     spans: records.flatMap(({ spans }) => spans),
     logs: records.flatMap(({ log }) => (log === undefined ? [] : [log])),

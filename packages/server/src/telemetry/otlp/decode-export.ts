@@ -5,6 +5,7 @@ import { exportFields } from "../../protobuf/otlp-messages.ts";
 import { maxRecordBytes } from "./record-limit.ts";
 import { MessageScan } from "../../protobuf/message-scan.ts";
 import type { Signal } from "./signals.ts";
+import { redactMessage } from "../redaction/redact-message.ts";
 import { CooperativeYield } from "../../scheduling/cooperative-yield.ts";
 
 const { request: requestField, resourceGroup: groupField, scopeGroup: scopeField } = exportFields;
@@ -38,7 +39,7 @@ export async function decodeExport(
       scopeGroup.read(bytes, scopes.start(s), scopes.end(s));
       const scopeRange = rangeOf(scopeGroup, scopeField.scope);
       const schemaUrl = rangeOf(scopeGroup, scopeField.schemaUrl);
-      const scoped = "refusal" in group ? group : groups.scope(group, bytes, scopeRange, schemaUrl);
+      const scoped = "refusal" in group ? group : await groups.scope(group, bytes, scopeRange, schemaUrl);
       const records = scopeGroup.list(scopeField.records);
       for (let n = 0; n < records.length; n += 1) {
         if (signal.name !== "metrics" && records.end(n) - records.start(n) > maxRecordBytes) {
@@ -46,7 +47,13 @@ export async function decodeExport(
         } else if ("refusal" in scoped) {
           builder.reject(scoped.refusal, decoder.count(bytes, records.start(n), records.end(n)));
         } else {
-          const rest = decoder.add(bytes, records.start(n), records.end(n), scoped);
+          const [start, end] = [records.start(n), records.end(n)];
+          const work = redactMessage({ type: signal.messages.record, bytes, start, end }, scoped.redactor, yielder);
+          const redacted = work && (await work);
+          const rest =
+            redacted === undefined
+              ? decoder.add(bytes, start, end, scoped)
+              : decoder.add(redacted, 0, redacted.length, scoped);
           if (rest !== undefined) await rest;
         }
         if (yielder.isDue()) await yielder.yield();

@@ -5,7 +5,7 @@ import type { Scope } from "../../tenant.ts";
 import type { Encoding, ExportResult } from "./export-result.ts";
 import { CallSpans } from "./call-spans.ts";
 import { decodeExport } from "./decode-export.ts";
-import { ResourceScopeReader, type SettingsOf } from "./resource-scopes.ts";
+import { ResourceScopeReader, type RedactorOf, type SettingsOf } from "./resource-scopes.ts";
 import { ExportBuilder } from "./export-builder.ts";
 import type { JsonConverter } from "./json-converter.ts";
 import type { Signal } from "./signals.ts";
@@ -18,6 +18,7 @@ export interface IngestParts {
   readonly settingsOf: SettingsOf;
   readonly converter: JsonConverter;
   readonly costs: ReportedCosts;
+  readonly redactorOf?: RedactorOf | undefined;
   /** UNIX milliseconds. */
   readonly now?: () => number;
 }
@@ -37,12 +38,12 @@ export interface ExportRequest {
  */
 export type Ingest = (request: ExportRequest) => Promise<ExportResult>;
 
-export function createIngest({ store, settingsOf, converter, costs, now = Date.now }: IngestParts): Ingest {
+export function createIngest({ store, settingsOf, converter, costs, redactorOf, now = Date.now }: IngestParts): Ingest {
   const callSpans = new CallSpans();
   return async ({ scope, signal, encoding, bytes }) => {
     const { organizationId } = scope;
     const builder = new ExportBuilder({ organizationId, payer: scope.key, nowMs: now(), store, callSpans, costs });
-    const groups = new ResourceScopeReader({ scope, settingsOf, builder });
+    const groups = new ResourceScopeReader({ scope, settingsOf, redactorOf, builder });
     const protobuf = encoding === "json" ? await converter.convert(bytes, signal, organizationId) : bytes;
     await decodeExport(protobuf, signal, { builder, groups });
     await appendAll(store, builder.finish());

@@ -3,7 +3,7 @@ import type { Route } from "../../http/route.ts";
 import type { Logger } from "../../logger.ts";
 import { MemoryBudget } from "../../memory-budget.ts";
 import type { ReportedCosts } from "../../pricing/reported-costs.ts";
-import type { SettingsOf } from "./resource-scopes.ts";
+import type { RedactorOf, SettingsOf } from "./resource-scopes.ts";
 import { createIngest, type Ingest, type RowStore } from "./ingest.ts";
 import { createJsonConverter } from "./json-converter.ts";
 import { type BodyLimits, otlpRoutes } from "./routes.ts";
@@ -12,6 +12,7 @@ export interface OtlpParts {
   readonly store: RowStore;
   readonly settingsOf: SettingsOf;
   readonly costs: ReportedCosts;
+  readonly redactorOf?: RedactorOf | undefined;
   readonly logger: Logger;
   readonly settings: { readonly max_body_bytes: number; readonly max_pending_body_bytes: number };
 }
@@ -23,9 +24,9 @@ export interface Otlp {
   close(): Promise<void>;
 }
 
-export function createOtlp({ store, settingsOf, costs, logger, settings }: OtlpParts): Otlp {
+export function createOtlp({ store, settingsOf, costs, redactorOf, logger, settings }: OtlpParts): Otlp {
   const converter = createJsonConverter(logger);
-  const ingest = createIngest({ store, settingsOf, converter, costs });
+  const ingest = createIngest({ store, settingsOf, converter, costs, redactorOf });
   const limits: BodyLimits = {
     bodyLimitBytes: settings.max_body_bytes,
     memory: new MemoryBudget(settings.max_pending_body_bytes),

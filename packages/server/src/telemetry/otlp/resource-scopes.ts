@@ -17,12 +17,20 @@ import { maxDescriptionBytes } from "./record-limit.ts";
 import { resource as resourceMessage, scope as scopeMessage } from "../../protobuf/otlp-messages.ts";
 import { MessageScan } from "../../protobuf/message-scan.ts";
 import { inputLimit } from "../../input-limits.ts";
+import { CooperativeYield } from "../../scheduling/cooperative-yield.ts";
+import { redactMessage } from "../redaction/redact-message.ts";
+import type { TextRedactor } from "../redaction/text-redactor.ts";
 
 /** A project's settings; not a promise if they are cached. */
 export type SettingsOf = (scope: Scope) => ProjectSettings | Promise<ProjectSettings>;
 
+/** What redacts a project's telemetry; undefined: nothing. */
+export type RedactorOf = (scope: Scope, settings: ProjectSettings) => TextRedactor | undefined;
+
 /** The records of one resource and scope, and which times they can have. */
 export interface ResourceScope extends RecordGroup {
+  /** Of the project; undefined: nothing is redacted. */
+  readonly redactor: TextRedactor | undefined;
   /** UNIX milliseconds between which a record's time must lie. */
   readonly earliestMs: number;
   readonly latestMs: number;
@@ -48,7 +56,9 @@ function sizeOf({ start, end }: ByteRange): number {
 }
 
 /** A project that the request can write to, or why it cannot. */
-type Project = { readonly name: Uint8Array; readonly days: number } | Refusal;
+type Project =
+  | { readonly name: Uint8Array; readonly days: number; readonly redactor: TextRedactor | undefined }
+  | Refusal;
 
 /** Records of further projects are rejected, because each project needs a lookup. */
 const maximumProjects = inputLimit({
@@ -75,6 +85,7 @@ const knownNames = new AttributeNames(resourceAttributes);
 export class ResourceScopeReader {
   readonly #caller: Scope;
   readonly #settingsOf: SettingsOf;
+  readonly #redactorOf: RedactorOf | undefined;
   readonly #builder: ExportBuilder;
   readonly #resource = new MessageScan(resourceMessage);
   readonly #scope = new MessageScan(scopeMessage);
@@ -84,30 +95,35 @@ export class ResourceScopeReader {
   readonly #hash = new Hash64();
   readonly #projects = new Map<string, Project>();
 
-  constructor(parts: { scope: Scope; settingsOf: SettingsOf; builder: ExportBuilder }) {
+  constructor(parts: {
+    scope: Scope;
+    settingsOf: SettingsOf;
+    redactorOf?: RedactorOf | undefined;
+    builder: ExportBuilder;
+  }) {
     this.#caller = parts.scope;
     this.#settingsOf = parts.settingsOf;
+    this.#redactorOf = parts.redactorOf;
     this.#builder = parts.builder;
   }
 
   /** The group of a resource, without a scope yet; or why the resource's records are rejected. */
-  async resource(bytes: Uint8Array, range: ByteRange, schemaUrl: ByteRange): Promise<ResourceScope | Refusal> {
+  async resource(sent: Uint8Array, range: ByteRange, schemaUrl: ByteRange): Promise<ResourceScope | Refusal> {
     if (sizeOf(range) + sizeOf(schemaUrl) > maxDescriptionBytes) return tooLarge("resource");
-    const scan = this.#resource;
-    scan.read(bytes, range.start, range.end);
-    const attributes = scan.list(resourceField.attributes);
-    this.#finder.reset();
-    for (let index = 0; index < attributes.length; index += 1) {
-      this.#reader.read(bytes, attributes.start(index), attributes.end(index));
-      this.#finder.note(bytes, this.#reader);
-    }
-    const service = Buffer.from(this.#finder.text(position.service, bytes), "utf8");
-    const named = this.#finder.stringValue(position.project, bytes);
-    const project = await this.#project(named, this.#finder.stringValue(position.namespace, bytes));
+    this.#readResource(sent, range);
+    const named = this.#finder.stringValue(position.project, sent);
+    const project = await this.#project(named, this.#finder.stringValue(position.namespace, sent));
     if ("refusal" in project) return project;
+    const { redactor } = project;
+    const yielder = new CooperativeYield();
+    const redacted = await redactMessage({ type: resourceMessage, bytes: sent, ...range }, redactor, yielder);
+    if (redacted !== undefined) this.#readResource(redacted, { start: 0, end: redacted.length });
+    const bytes = redacted ?? sent;
+    const service = Buffer.from(this.#finder.text(position.service, bytes), "utf8");
     const { nowMs } = this.#builder;
-    const resourceId = this.#writeResource(bytes, schemaUrl, project.days);
+    const resourceId = this.#writeResource(bytes, sent.subarray(schemaUrl.start, schemaUrl.end), project.days);
     return {
+      redactor,
       project: project.name,
       service,
       days: project.days,
@@ -118,18 +134,38 @@ export class ResourceScopeReader {
     };
   }
 
+  #readResource(bytes: Uint8Array, { start, end }: ByteRange): void {
+    const scan = this.#resource;
+    scan.read(bytes, start, end);
+    const attributes = scan.list(resourceField.attributes);
+    this.#finder.reset();
+    for (let index = 0; index < attributes.length; index += 1) {
+      this.#reader.read(bytes, attributes.start(index), attributes.end(index));
+      this.#finder.note(bytes, this.#reader);
+    }
+  }
+
   /** The same group for one of the resource's scopes; or why the scope's records are rejected. */
-  scope(group: ResourceScope, bytes: Uint8Array, range: ByteRange, schemaUrl: ByteRange): ResourceScope | Refusal {
+  async scope(
+    group: ResourceScope,
+    sent: Uint8Array,
+    range: ByteRange,
+    schemaUrl: ByteRange,
+  ): Promise<ResourceScope | Refusal> {
     if (sizeOf(range) + sizeOf(schemaUrl) > maxDescriptionBytes) return tooLarge("scope");
+    const yielder = new CooperativeYield();
+    const redacted = await redactMessage({ type: scopeMessage, bytes: sent, ...range }, group.redactor, yielder);
+    const bytes = redacted ?? sent;
     const scan = this.#scope;
-    scan.read(bytes, range.start, range.end);
+    if (redacted === undefined) scan.read(sent, range.start, range.end);
+    else scan.read(redacted, 0, redacted.length);
     const { starts, ends } = scan;
     const { name, version } = scopeField;
     const attributes = scan.list(scopeField.attributes);
     const dropped = uint32Of(scan, scopeField.droppedAttributesCount);
     const hash = this.#hash.reset().add(dropped, 1).add(group.days, 0);
     hash.addBytes(bytes, starts[name]!, ends[name]!).addBytes(bytes, starts[version]!, ends[version]!);
-    hash.addBytes(bytes, schemaUrl.start, schemaUrl.end);
+    hash.addBytes(sent, schemaUrl.start, schemaUrl.end);
     hashAttributes(hash, bytes, attributes).finish();
     const scopeId = hash.bytes().slice();
     if (this.#builder.isNew("scopes", hash.toBigInt())) {
@@ -140,17 +176,17 @@ export class ResourceScopeReader {
         writeName: (column) => writeTextOf(column, scan, name),
         writeVersion: (column) => writeTextOf(column, scan, version),
         writeAttributes: (map, types) => this.#writer.write({ map, types }, bytes, attributes),
-        writeSchemaUrl: (column) => writeText(column, bytes, schemaUrl.start, schemaUrl.end),
+        writeSchemaUrl: (column) => writeText(column, sent, schemaUrl.start, schemaUrl.end),
       });
     }
     return { ...group, scopeId };
   }
 
-  #writeResource(bytes: Uint8Array, schemaUrl: ByteRange, days: number): Uint8Array {
+  #writeResource(bytes: Uint8Array, schemaUrl: Uint8Array, days: number): Uint8Array {
     const scan = this.#resource;
     const attributes = scan.list(resourceField.attributes);
     const dropped = uint32Of(scan, resourceField.droppedAttributesCount);
-    const hash = this.#hash.reset().add(dropped, 2).add(days, 0).addBytes(bytes, schemaUrl.start, schemaUrl.end);
+    const hash = this.#hash.reset().add(dropped, 2).add(days, 0).addBytes(schemaUrl, 0, schemaUrl.length);
     hashAttributes(hash, bytes, attributes).finish();
     const resourceId = hash.bytes().slice();
     if (this.#builder.isNew("resources", hash.toBigInt())) {
@@ -159,7 +195,7 @@ export class ResourceScopeReader {
         days,
         droppedAttributes: dropped,
         writeAttributes: (map, types) => this.#writer.write({ map, types }, bytes, attributes),
-        writeSchemaUrl: (column) => writeText(column, bytes, schemaUrl.start, schemaUrl.end),
+        writeSchemaUrl: (column) => writeText(column, schemaUrl, 0, schemaUrl.length),
       });
     }
     return resourceId;
@@ -183,8 +219,9 @@ export class ResourceScopeReader {
     const scope = scopeOf(this.#caller.key, name, named);
     if (typeof scope === "string") return { refusal: scope };
     const settings = this.#settingsOf(scope);
-    const { retention_days: days } = settings instanceof Promise ? await settings : settings;
-    return { name: Buffer.from(scope.projectName, "utf8"), days };
+    const known = settings instanceof Promise ? await settings : settings;
+    const redactor = this.#redactorOf?.(scope, known);
+    return { name: Buffer.from(scope.projectName, "utf8"), days: known.retention_days, redactor };
   }
 }
 

@@ -26,6 +26,7 @@ export interface Signal {
     readonly request: MessageType;
     readonly resourceGroup: MessageType;
     readonly scopeGroup: MessageType;
+    readonly record: MessageType;
   };
   /** What is counted, in the plural. */
   readonly items: string;
