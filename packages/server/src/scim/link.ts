@@ -38,15 +38,19 @@ export async function followChanges(
   return await updatePerson(transaction, personId, { name, email: isSettled ? undefined : email });
 }
 
+/** Or can sign in already: with an identity, a password, or a link that sets one. */
 async function hasSignedIn(database: Reader, person: PersonRow): Promise<boolean> {
   if (person.last_used_at !== null) return true;
-  const identity = await database
-    .selectFrom("identities")
-    .select("subject")
-    .where("person_id", "=", person.id)
-    .limit(1)
-    .executeTakeFirst();
-  return identity !== undefined;
+  for (const table of ["identities", "accounts", "account_links"] as const) {
+    const found = await database
+      .selectFrom(table)
+      .select("person_id")
+      .where("person_id", "=", person.id)
+      .limit(1)
+      .executeTakeFirst();
+    if (found !== undefined) return true;
+  }
+  return false;
 }
 
 /** Also by a provider of another organization, which has deactivated the person. */
