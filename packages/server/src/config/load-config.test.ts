@@ -34,7 +34,8 @@ describe("the configuration", () => {
     assert.equal(config?.server.host, "127.0.0.1");
     assert.equal(config?.server.port, 4141);
     const shared = { backend: "none", when_unreachable: "allow", timeout_ms: 250 };
-    assert.deepEqual(config?.limits, { key: {}, organization: {}, shared, budget_output_tokens: 4096 });
+    const budgets = { budget_output_tokens: 4096, max_output_tokens: {} };
+    assert.deepEqual(config?.limits, { key: {}, organization: {}, shared, ...budgets });
     assert.deepEqual(config?.engines, {});
     assert.equal(config?.discovery.enabled, true);
   });

@@ -15,6 +15,8 @@ const ofPeople: ReadonlySet<CopiedTable> = new Set([
   "people",
   "memberships",
   "identities",
+  "accounts",
+  "recovery_codes",
   "scim_users",
   "scim_groups",
   "scim_members",
