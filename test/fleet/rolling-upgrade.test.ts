@@ -27,7 +27,7 @@ const noHistory = await run("git", ["cat-file", "-e", `${previousVersion}^{commi
   () => "runs only in a clone with its history",
 );
 
-/** Extracts the previous version, with the packages that this one has installed. */
+/** Extracts the previous version, with the packages that this one has installed; `pino` is there for it alone. */
 async function extractPreviousVersion(directory: string): Promise<string> {
   const archive = join(directory, "previous.tar");
   const version = join(directory, "previous");

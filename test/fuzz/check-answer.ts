@@ -2,13 +2,14 @@
 import { errorTable } from "../../packages/server/src/errors.ts";
 import type { Answer } from "./http-connection.ts";
 
-/** The error formats: OpenAI's, Anthropic's, Prometheus', Loki's, Tempo's, google.rpc.Status, that of AI Refinery's administration. */
-export type Dialect = "openai" | "refinery" | "anthropic" | "prometheus" | "loki" | "tempo" | "rpc";
+/** The error formats: OpenAI's, Anthropic's, Prometheus', Loki's, Tempo's, google.rpc.Status, SCIM's, that of AI Refinery's administration. */
+export type Dialect = "openai" | "refinery" | "anthropic" | "scim" | "prometheus" | "loki" | "tempo" | "rpc";
 
 export function dialectOf(path: string): Dialect {
   if (/^\/prometheus(?:[/?]|$)/.test(path)) return "prometheus";
   if (/^\/(?:loki(?:[/?]|$)|ready(?:\?|$))/.test(path)) return "loki";
   if (/^\/tempo(?:[/?]|$)/.test(path)) return "tempo";
+  if (/^\/scim(?:[/?]|$)/.test(path)) return "scim";
   if (/^\/v1\/messages(?:[/?]|$)/.test(path)) return "anthropic";
   if (/^\/(?:governance|authentication\/(?:create|inspect|list|revoke))(?:[/?]|$)/.test(path)) return "refinery";
   return /^\/v1\/(?:traces|logs|metrics)(?:\?|$)/.test(path) ? "rpc" : "openai";
@@ -65,6 +66,11 @@ function faultOfError({ status, body }: Answer, dialect: Dialect, type: string):
     return typeof message === "string" && typeof kind === "string" && kind !== ""
       ? undefined
       : `an error without Anthropic's members: ${head(body)}`;
+  }
+  if (dialect === "scim" && Array.isArray(value?.["schemas"])) {
+    return value["status"] === String(status) && typeof value["detail"] === "string"
+      ? undefined
+      : `an error without SCIM's members: ${head(body)}`;
   }
   if (dialect === "refinery" && typeof value?.["error"] === "string") {
     return ["code", "param"].every((name) => name in value)

@@ -132,9 +132,10 @@ const OneTimeCodes = schema(
       current_password: currentPassword,
       secret: Type.String({
         pattern: "^[A-Z2-7]{32}$",
+        maxLength: 32,
         description: "160 random bits in base32, which the authenticator app has as well.",
       }),
-      code: Type.String({ pattern: "^\\d{6}$", description: "The app's current code." }),
+      code: Type.String({ pattern: "^\\d{6}$", maxLength: 6, description: "The app's current code." }),
     },
     { ...strict, description: "The secret of an authenticator app (RFC 6238: SHA-1, six digits, 30 seconds)." },
   ),

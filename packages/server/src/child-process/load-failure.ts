@@ -13,8 +13,9 @@ export class LoadFailure {
     return this.#known?.error;
   }
 
-  /** @param paths of the model's files and folders */
+  /** @param paths of the model's files and folders. Without any, nothing is remembered: each call looks again. */
   async remember(error: AppError, paths: readonly string[]): Promise<void> {
+    if (paths.length === 0) return;
     this.#known = { error, paths, revision: await revisionOf(paths) };
   }
 

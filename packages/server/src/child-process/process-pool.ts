@@ -106,8 +106,8 @@ export class ProcessPool<Process extends PooledProcess> {
     signal.throwIfAborted();
     const { count, leftMs } = this.#pauses;
     if (leftMs <= 0 || this.#slots.size > 0) return;
-    const message = `${this.#options.what} failed ${count} times and is about to be restarted. Retry later.`;
-    throw new AppError("overloaded", message, { retryAfterMs: leftMs });
+    const what = `${this.#options.what} failed ${count} times and is about to be restarted.`;
+    throw new AppError("overloaded", `${what} Retry later.`, { retryAfterMs: leftMs });
   }
 
   async #enqueue<Result>(
@@ -232,8 +232,8 @@ export class ProcessPool<Process extends PooledProcess> {
     } catch (error) {
       if (signal.aborted) return;
       logger.error({ ...logFields, error }, messages.notStarted);
-      if (error instanceof AppError && error.lasting) await this.#failure.remember(error, files?.() ?? []);
-      else this.#pauses.fail();
+      if (!(error instanceof AppError && error.lasting)) this.#pauses.fail();
+      else await this.#failure.remember(error, files?.() ?? []);
       if (this.#slots.size === 0) this.#rejectWaiting(error);
     }
   }
