@@ -14,5 +14,8 @@ test("the most that a call may cost is that of the most expensive service tier",
   const payer = { organizationId: "org_1", organizationName: "acme" };
   const model = { engine: "vendor", model: "m", modelId: "m" };
   const tokens = { ...noTokens, inputTokens: 1000, outputTokens: 100 };
-  assert.equal(mostCost(prices, payer, [model], () => ({ tokens })), (1000 * 4 + 100 * 16) * 1000);
+  assert.equal(
+    mostCost(prices, payer, [model], () => ({ tokens })),
+    (1000 * 4 + 100 * 16) * 1000,
+  );
 });
