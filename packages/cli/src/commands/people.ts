@@ -7,7 +7,7 @@ import {
   type AdminObject,
 } from "../administration.ts";
 import { withoutUndefined } from "../admin-options.ts";
-import { showTime, writeObject } from "../admin-output.ts";
+import { showTime, writeResult } from "../admin-output.ts";
 import { command, type CommandIo, type Options } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { oneLine, writeJson, writeLine } from "../output.ts";
@@ -30,13 +30,9 @@ async function writePerson(
   { json, values }: { json: boolean; values: TimeOptions },
   person: Person,
 ): Promise<number> {
-  if (json) {
-    await writeJson(io.stdout, person);
-  } else {
-    const { memberships, ...rest } = person;
-    await writeObject(io.stdout, { ...rest, roles: memberships.map(({ role }) => role) }, values);
-  }
-  return exitCodes.ok;
+  const { memberships, ...rest } = person;
+  const shown = json ? person : { ...rest, roles: memberships.map(({ role }) => role) };
+  return await writeResult(io, { json, values }, shown);
 }
 
 const emailArgument = { name: "email", description: "Mail address of the person.", required: true };
@@ -108,7 +104,7 @@ async function writeLink(
 const inviteCommand = command({
   name: "invite",
   summary: "Add a person with a role, and print a link with which they choose a password",
-  description: "Requires an operator's key. Whoever has the link becomes the person.",
+  description: "Requires an operator's key. Anyone who has the link becomes the person.",
   arguments: [emailArgument],
   options: newPersonOptions,
   examples: [["sounding people invite ada@example.com -o acme --role owner", "Invite the owner of an organization."]],

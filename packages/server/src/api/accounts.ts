@@ -203,7 +203,7 @@ const AccountLink = schema(
       object: Type.Literal("account_link", { description: "Always `account_link`." }),
       person_id: Type.String({ description: "Identifier of the person." }),
       email: Type.String({ description: "Mail address of the person." }),
-      url: Type.String({ description: "The link, for the person only: whoever has it becomes the person." }),
+      url: Type.String({ description: "The link, for the person only: anyone who has it becomes the person." }),
       token: Type.String({ description: "The token in the link." }),
       expires_at: time("When the link expires"),
     },

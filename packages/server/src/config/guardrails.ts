@@ -11,6 +11,10 @@ const action = Type.Enum(["block", "flag", "redact"], {
 });
 export type GuardrailAction = Static<typeof action>;
 
+export const sensitiveKind = Type.Enum([...sensitiveKinds], {
+  description: "Kind of data that is found by its form and its check digits.",
+});
+
 /** Names of what a rule applies to. */
 export const namePatterns = (what: string, rule = "rule") =>
   Type.Optional(
@@ -61,15 +65,12 @@ const rule = Type.Object(
       Type.String({ minLength: 1, maxLength: 500, description: "A regular expression in RE2 syntax." }),
       { maxItems: 100, default: [], description: "Regular expressions in RE2 syntax; `(?i)` ignores case." },
     ),
-    detect: Type.Array(
-      Type.Enum([...sensitiveKinds], { description: "Kind of data that is found by its form and its check digits." }),
-      {
-        maxItems: sensitiveKinds.length,
-        default: [],
-        description:
-          "Personal data and secrets: mail addresses, card numbers, phone numbers, IBANs, keys of known vendors. Streams are held back by the longest match, 1024 characters for `api_key`.",
-      },
-    ),
+    detect: Type.Array(sensitiveKind, {
+      maxItems: sensitiveKinds.length,
+      default: [],
+      description:
+        "Personal data and secrets: mail addresses, card numbers, phone numbers, IBANs, keys of known vendors. Streams are held back by the longest match, 1024 characters for `api_key`.",
+    }),
     action,
   },
   { description: "Words, patterns and kinds of data of one category." },

@@ -1,14 +1,15 @@
 /** What is replaced in telemetry before it is stored: `redaction` of the configuration file. */
 import { Type, type Static } from "typebox";
 import { sensitiveKinds } from "../sensitive-data/kinds.ts";
-import { namePatterns } from "./guardrails.ts";
+import { namePatterns, sensitiveKind } from "./guardrails.ts";
 
 const rule = Type.Object(
   {
-    kinds: Type.Array(
-      Type.Enum([...sensitiveKinds], { description: "Kind of data that is found by its form and its check digits." }),
-      { maxItems: sensitiveKinds.length, default: [], description: "Kinds of data to replace." },
-    ),
+    kinds: Type.Array(sensitiveKind, {
+      maxItems: sensitiveKinds.length,
+      default: [],
+      description: "Kinds of data to replace.",
+    }),
     patterns: Type.Record(
       Type.String(),
       Type.String({ minLength: 1, maxLength: 500, description: "A regular expression in RE2 syntax." }),

@@ -1,6 +1,6 @@
 /** What providers ask about this implementation of SCIM (RFC 7643, sections 5 to 7). */
 import { largestPage } from "./lists.ts";
-import { groupSchema, listSchema, userSchema, type Resource } from "./resources.ts";
+import { groupSchema, toList, userSchema, type Resource } from "./resources.ts";
 
 const coreSchemas = "urn:ietf:params:scim:schemas:core:2.0";
 
@@ -34,7 +34,7 @@ export function resourceTypes(base: string): Resource {
     schema,
     meta: { resourceType: "ResourceType", location: `${base}/ResourceTypes/${id}` },
   });
-  return asList([type("User", userSchema), type("Group", groupSchema)]);
+  return onePage([type("User", userSchema), type("Group", groupSchema)]);
 }
 
 export function schemas(base: string): Resource {
@@ -45,12 +45,11 @@ export function schemas(base: string): Resource {
     attributes,
     meta: { resourceType: "Schema", location: `${base}/Schemas/${id}` },
   });
-  return asList([described(userSchema, "User", userAttributes), described(groupSchema, "Group", groupAttributes)]);
+  return onePage([described(userSchema, "User", userAttributes), described(groupSchema, "Group", groupAttributes)]);
 }
 
-function asList(resources: readonly Resource[]): Resource {
-  const totalResults = resources.length;
-  return { schemas: [listSchema], totalResults, startIndex: 1, itemsPerPage: totalResults, Resources: resources };
+function onePage(resources: readonly Resource[]): Resource {
+  return toList(resources, { startIndex: 1, total: resources.length });
 }
 
 function attribute(name: string, changes: Resource = {}): Resource {

@@ -7,7 +7,7 @@ import { attributesOf, type ScimUserRow } from "./users.ts";
 
 export const userSchema = "urn:ietf:params:scim:schemas:core:2.0:User";
 export const groupSchema = "urn:ietf:params:scim:schemas:core:2.0:Group";
-export const listSchema = "urn:ietf:params:scim:api:messages:2.0:ListResponse";
+const listSchema = "urn:ietf:params:scim:api:messages:2.0:ListResponse";
 
 export type Resource = Readonly<Record<string, unknown>>;
 

@@ -35,31 +35,36 @@ export function scimRoutes({ control, publicUrl, ...parts }: ScimOptions): reado
     return `${publicUrl ?? `${secure ? "https" : "http"}://${host}`}/scim/v2`;
   };
   const shown = (input: Input) => ({ base: baseOf(input), isShown: shownAttributes(input.query) });
+  const change: Parts["change"] = (scope, run) => {
+    const organization = organizationOf(scope);
+    return control.change((transaction) => run(transaction, organization));
+  };
   const discovery = [scim.configuration, scim.resourceTypes, scim.schemas] as const;
   const documents = [configuration, resourceTypes, schemas] as const;
   return [
     ...discovery.map((operation, index) =>
       route(operation, (input) => json(documents[index]!(baseOf(input))), errorForm),
     ),
-    ...userRoutes({ control, shown, parts }),
-    ...groupRoutes({ control, shown, parts }),
+    ...userRoutes({ control, change, shown, parts }),
+    ...groupRoutes({ control, change, shown, parts }),
   ];
 }
 
 interface Parts {
   readonly control: ControlDatabase;
   readonly parts: RuleParts;
+  /** Runs in a transaction, for the organization of the key. */
+  readonly change: <Row>(
+    scope: Scope,
+    run: (transaction: Writer, organization: ScimOrganization) => Promise<Row>,
+  ) => Promise<Row>;
   readonly shown: (input: Input) => { readonly base: string; readonly isShown: (attribute: string) => boolean };
 }
 
-function userRoutes({ control, parts, shown }: Parts): Route[] {
+function userRoutes({ change, control, parts, shown }: Parts): Route[] {
   const answer = async (input: Input, row: ScimUserRow, status = 200): Promise<RouteResponse> => {
     const [user] = await control.read((database) => showUsers(database, [row], shown(input)));
     return json(user!, status);
-  };
-  const change = (scope: Scope, run: (transaction: Writer, organization: ScimOrganization) => Promise<ScimUserRow>) => {
-    const organization = organizationOf(scope);
-    return control.change((transaction) => run(transaction, organization));
   };
   return [
     route(
@@ -109,8 +114,7 @@ function userRoutes({ control, parts, shown }: Parts): Route[] {
     route(
       scim.deleteUser,
       async ({ path: { scim_user_id: id = "" }, scope }) => {
-        const organization = organizationOf(scope);
-        await control.change((transaction) => deleteUser(transaction, organization, id));
+        await change(scope, (...from) => deleteUser(...from, id));
         return { kind: "empty", status: 204 };
       },
       errorForm,
@@ -118,17 +122,10 @@ function userRoutes({ control, parts, shown }: Parts): Route[] {
   ];
 }
 
-function groupRoutes({ control, parts, shown }: Parts): Route[] {
+function groupRoutes({ change, control, parts, shown }: Parts): Route[] {
   const answer = async (input: Input, row: ScimGroupRow, status = 200): Promise<RouteResponse> => {
     const [group] = await control.read((database) => showGroups(database, [row], shown(input)));
     return json(group!, status);
-  };
-  const change = (
-    scope: Scope,
-    run: (transaction: Writer, organization: ScimOrganization) => Promise<ScimGroupRow>,
-  ) => {
-    const organization = organizationOf(scope);
-    return control.change((transaction) => run(transaction, organization));
   };
   return [
     route(
@@ -177,8 +174,7 @@ function groupRoutes({ control, parts, shown }: Parts): Route[] {
     route(
       scim.deleteGroup,
       async ({ path: { scim_group_id: id = "" }, scope }) => {
-        const organization = organizationOf(scope);
-        await control.change((transaction) => deleteGroup(transaction, organization, id, parts));
+        await change(scope, (...from) => deleteGroup(...from, id, parts));
         return { kind: "empty", status: 204 };
       },
       errorForm,

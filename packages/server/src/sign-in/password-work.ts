@@ -72,7 +72,7 @@ export class PasswordWork {
 
   async #turn(): Promise<void> {
     if (this.#running < concurrent) this.#running += 1;
-    // Whoever finishes passes the turn on.
+    // One that finishes passes the turn on.
     else await new Promise<void>((resolve) => void this.#waiting.push(resolve));
   }
 }

@@ -246,7 +246,8 @@ export function createTenantReader(options: ReaderOptions, scope: Scope): Tenant
 
   return {
     async *stream<Shape extends object = Row>(statement: Statement, query?: QueryOptions): AsyncGenerator<Shape> {
-      for await (const rows of batches<Shape>(statement, query)) yield* rows;
+      // Not delegated: that would take a further promise for each row.
+      for await (const rows of batches<Shape>(statement, query)) for (const row of rows) yield row;
     },
     cache: options.caches.of(organizationId),
     descriptionVersion:

@@ -10,7 +10,7 @@ import { publicAddress, type ServerAddress } from "./sign-in-link.ts";
 export function accountLinkRoutes(control: ControlDatabase, address: ServerAddress): Route[] {
   return [
     route(createAccountLinkOperation, async ({ origin, path, scope }) => {
-      // Whoever has the link becomes the person, in every organization.
+      // Anyone who has the link becomes the person, in every organization.
       scope.requireOperator("create a link to choose a password");
       const id = path["person_id"] ?? "";
       const { link, person } = await control.change(async (transaction) => {

@@ -7,6 +7,7 @@ import { session } from "../../state/session.ts";
 import type { Names } from "./admin-lists.ts";
 import { Field, FormDialog } from "./form-dialog.tsx";
 import { OrganizationOptions } from "./organization-link.tsx";
+import { TextField } from "./text-field.tsx";
 
 const subjectTitles = {
   organization: "The organization",
@@ -140,36 +141,6 @@ export function BudgetDialog({ budget, names, organizationId, onClose, onDone }:
       <Check label="Refuse calls that do not fit" checked={enforced} />
       {enforced.value && <Check label="Allow models without a known price, uncounted" checked={allowsUnpriced} />}
     </FormDialog>
-  );
-}
-
-function TextField({
-  name,
-  label,
-  text,
-  hint,
-  required = false,
-}: {
-  readonly name: string;
-  readonly label: string;
-  readonly text: Signal<string>;
-  readonly hint?: string;
-  readonly required?: boolean;
-}) {
-  return (
-    <Field name={name} label={label} hint={hint}>
-      {(props) => (
-        <input
-          {...props}
-          class="input"
-          required={required}
-          autocomplete="off"
-          spellcheck={false}
-          value={text.value}
-          onInput={(event) => (text.value = event.currentTarget.value)}
-        />
-      )}
-    </Field>
   );
 }
 

@@ -27,7 +27,7 @@ export function LinkDialog({ personId, onClose }: { readonly personId: string; r
           <p>
             Give this link to <strong class="foreign">{link.email}</strong>. It works once, until{" "}
             {formatTime(link.expires_at * 1000)}, and replaces the password, one-time codes and sessions when it is
-            used. Whoever has it becomes the person.
+            used. Anyone who has it becomes the person.
           </p>
           <div class="administration-secret">
             <code>{link.url}</code>

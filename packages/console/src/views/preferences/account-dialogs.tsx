@@ -1,11 +1,12 @@
 /** Dialogs that change the own account. Each asks for the current password. */
-import { useSignal, type Signal } from "@preact/signals";
+import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { requestJson } from "../../api/request.ts";
 import { CopyButton } from "../../design/copy-button.tsx";
 import { Notice } from "../../design/states.tsx";
 import { signIn } from "../../state/session.ts";
-import { Field, FormDialog } from "../administration/form-dialog.tsx";
+import { FormDialog } from "../administration/form-dialog.tsx";
+import { TextField } from "../administration/text-field.tsx";
 
 export interface Codes {
   readonly codes: readonly string[];
@@ -13,42 +14,6 @@ export interface Codes {
 
 interface DialogProps {
   readonly onClose: () => void;
-}
-
-function Entry({
-  value,
-  name,
-  label,
-  hint,
-  type = "text",
-  autocomplete,
-}: {
-  readonly value: Signal<string>;
-  readonly name: string;
-  readonly label: string;
-  readonly hint?: string;
-  readonly type?: "text" | "password" | "email";
-  readonly autocomplete: string;
-}) {
-  return (
-    <Field name={name} label={label} hint={hint}>
-      {(props) => (
-        <input
-          {...props}
-          class="input"
-          // The types of Preact know each kind of input only alone.
-          // oxlint-disable-next-line typescript/no-unnecessary-type-assertion
-          type={type as "text"}
-          name={name}
-          required
-          autocomplete={autocomplete}
-          spellcheck={false}
-          value={value.value}
-          onInput={(event) => (value.value = event.currentTarget.value)}
-        />
-      )}
-    </Field>
-  );
 }
 
 const newPassword = {
@@ -80,8 +45,8 @@ export function CreateAccountDialog({ onClose }: DialogProps) {
   return (
     <FormDialog title="Create your account" action="Create and sign in" onClose={onClose} onSubmit={create}>
       <p>You become an owner of the organization, and an operator of this server.</p>
-      <Entry value={email} name="email" label="Mail address" type="email" autocomplete="username" />
-      <Entry value={password} {...newPassword} />
+      <TextField required text={email} name="email" label="Mail address" type="email" autocomplete="username" />
+      <TextField required text={password} {...newPassword} />
     </FormDialog>
   );
 }
@@ -101,8 +66,8 @@ export function PasswordDialog({
     <FormDialog title="Change the password" action="Change" onClose={onClose} onSubmit={change}>
       <p>Your other sessions end.</p>
       <input type="email" autocomplete="username" value={email} readOnly hidden />
-      <Entry value={current} {...currentPassword} />
-      <Entry value={password} {...newPassword} />
+      <TextField required text={current} {...currentPassword} />
+      <TextField required text={password} {...newPassword} />
     </FormDialog>
   );
 }
@@ -125,7 +90,7 @@ export function ProofDialog({
       onClose={onClose}
       onSubmit={() => onProof({ current_password: current.value })}
     >
-      <Entry value={current} {...currentPassword} />
+      <TextField required text={current} {...currentPassword} />
     </FormDialog>
   );
 }
@@ -152,8 +117,8 @@ export function CodesDialog({
         <code>{secret.replaceAll(/.{4}(?=.)/g, "$& ")}</code>
         <CopyButton text={secret} label="Copy the secret" iconOnly />
       </div>
-      <Entry value={code} name="code" label="Code of the app" autocomplete="one-time-code" />
-      <Entry value={current} {...currentPassword} />
+      <TextField required text={code} name="code" label="Code of the app" autocomplete="one-time-code" />
+      <TextField required text={current} {...currentPassword} />
     </FormDialog>
   );
 }

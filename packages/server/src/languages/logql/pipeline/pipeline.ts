@@ -63,7 +63,7 @@ export function compilePipeline(stages: readonly Stage[], { neededLabels, unwrap
 /** An entry counts as this much work, and each piece of its line of this many characters as one more. */
 const workOfEntry = 1;
 const charactersPerWork = 256;
-/** Labels that stages set are sorted and written by whoever reads the result: each beyond the first few is as much work as this. */
+/** Labels that stages set are sorted and written when the result is read: each beyond the first few is as much work as this. */
 const workOfLabel = 16;
 const fewLabels = 64;
 
