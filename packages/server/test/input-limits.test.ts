@@ -112,6 +112,7 @@ describe("the server", () => {
 const patternedMembers: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   createPerson: { email: "ada@example.com" },
   createMembership: { person_id: `pers_${"0".repeat(32)}` },
+  addOneTimeCodes: { secret: "A".repeat(32), code: "000000" },
 };
 
 describe("every documented limit of a field", () => {

@@ -92,10 +92,11 @@ export async function changeOrganization(id: string): Promise<void> {
 
 /** Shows the sign-in page as soon as any request finds that the session has ended. */
 export function watchSession(): void {
-  onUnauthorized(({ code, message }) => {
+  onUnauthorized(({ message }) => {
     const wasSignedIn = session.value !== null && session.value !== undefined;
-    // Without a cookie, for example after signing out in another tab, the server only misses a key.
-    if (code === "invalid_session") endReason.value = message;
+    // Without a cookie, for example after signing out in another tab, the server only misses a key. The code does not
+    // tell: errors in the forms of Prometheus and Loki have none.
+    if (message.startsWith("Your session has ended.")) endReason.value = message;
     else if (wasSignedIn) endReason.value = "You have been signed out.";
     if (wasSignedIn) session.value = null;
   });

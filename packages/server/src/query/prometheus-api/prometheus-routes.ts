@@ -216,6 +216,7 @@ const errorTypes: Partial<Record<ErrorCode, string>> = {
   internal: "internal",
   not_found: "not_found",
   invalid_api_key: "unauthorized",
+  invalid_session: "unauthorized",
   permission_denied: "forbidden",
 };
 
