@@ -1,7 +1,7 @@
 /**
  * Builds the published packages into `dist/packages/`: JavaScript and type declarations, which replace the TypeScript
  * sources that development runs directly, and a package.json that refers to them. Run `npm run build`, then `npm pack`
- * or `npm publish` in `dist/packages/client`, `console`, `server` and `cli`.
+ * or `npm publish` in the folders of `dist/packages/`.
  * docs/adr/0001-packages-and-toolchain.md
  */
 import { execFileSync } from "node:child_process";
@@ -10,11 +10,10 @@ import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { buildConsole } from "../packages/console/files/build-console.ts";
+import { packageNames } from "./package-names.ts";
 import { packagedScript } from "../packages/server/src/status/api-reference-script.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-/** In the order in which they need each other's declarations. */
-const packageNames = ["client", "console", "server", "cli"] as const;
 
 interface Manifest {
   readonly name: string;
@@ -58,6 +57,12 @@ function compile(name: string, target: string): void {
         "@sounding/client/sync": [`${root}dist/packages/client/dist/sync.d.ts`],
         "@sounding/console": [`${root}dist/packages/console/dist/published.d.ts`],
         "@sounding/server": [`${root}dist/packages/server/dist/index.d.ts`],
+        ...Object.fromEntries(
+          ["promql", "logql", "traceql"].flatMap((language) => [
+            [`@sounding/${language}`, [`${root}dist/packages/${language}/dist/index.d.ts`]],
+            [`@sounding/${language}/*`, [`${root}dist/packages/${language}/dist/*.d.ts`]],
+          ]),
+        ),
       },
     },
     // The console's other entry builds it from its sources.

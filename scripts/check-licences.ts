@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { packageNames } from "./package-names.ts";
 import { licenceProblems, linkProblems, productionDependencies, type Dependency, type Lock } from "./licences.ts";
 
 const repository = fileURLToPath(new URL("..", import.meta.url));
@@ -30,7 +31,7 @@ function readManifest(folder: string): { version?: string; license?: unknown } |
 
 function readSources(): Map<string, string> {
   const sources = new Map<string, string>();
-  for (const name of ["cli", "client", "console", "server"]) {
+  for (const name of packageNames) {
     const folder = `packages/${name}/src`;
     let files: string[];
     try {

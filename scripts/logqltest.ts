@@ -3,7 +3,7 @@
  * files `*.logqltest` and `*.test.txt`. Prints each failing case with its place and the difference, then the counts. The exit
  * code is 1 if a case failed, and 2 if there was nothing to run.
  */
-import { runScript } from "../packages/server/test/support/logqltest/run-script.ts";
+import { runScript } from "../packages/logql/test/support/run-script.ts";
 import { reportScripts } from "./test-scripts.ts";
 
 await reportScripts({

@@ -8,14 +8,12 @@ import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { packageNames } from "./package-names.ts";
 import { readReleaseManifest, releaseProblems } from "./release-checks.ts";
 import { checksumFile, writeBillOfMaterials, writeChecksums } from "./release-files.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const { values } = parseArgs({ options: { publish: { type: "boolean", default: false } } });
-
-/** In the order in which they depend on each other, so that no published package misses a dependency. */
-const packageNames = ["client", "console", "server", "cli"];
 
 const problems = releaseProblems(root, { publishes: values.publish });
 if (problems.length > 0) {

@@ -10,9 +10,10 @@ import type { SettingSchema } from "../packages/server/src/config/setting-schema
 import { settingRows } from "../packages/server/src/config/config-document.ts";
 import { errorTable } from "../packages/server/src/errors.ts";
 import { declaredLimits, limitAreas, type FixedLimit, type LimitOutcome } from "../packages/server/src/input-limits.ts";
+import { declaredLimits as languageLimits } from "../packages/promql/src/input-limit.ts";
 import { fieldLimits } from "./field-limits.ts";
 
-const source = fileURLToPath(new URL("../packages/server/src", import.meta.url));
+const packages = fileURLToPath(new URL("../packages", import.meta.url));
 
 const introduction = `# Limits reference
 
@@ -28,14 +29,14 @@ fields from the schemas of the operations. \`npm run generate\` writes it.
 
 /** Imports all modules that declare limits, in the order of their names. */
 async function loadDeclarations(): Promise<readonly FixedLimit[]> {
-  const files = globSync("**/*.ts", { cwd: source }).filter((file) => !file.endsWith(".test.ts"));
-  for (const file of files.toSorted()) {
-    const path = join(source, file);
-    if (file !== "input-limits.ts" && /\binputLimit\(\{/.test(readFileSync(path, "utf8"))) {
+  const files = globSync("{server,promql,logql,traceql}/src/**/*.ts", { cwd: packages });
+  for (const file of files.filter((each) => !each.endsWith(".test.ts")).toSorted()) {
+    const path = join(packages, file);
+    if (!/\/input-limits?\.ts$/.test(file) && /\binputLimit\(\{/.test(readFileSync(path, "utf8"))) {
       await import(pathToFileURL(path).href);
     }
   }
-  return declaredLimits();
+  return [...languageLimits(), ...declaredLimits()];
 }
 
 function outcome(error: LimitOutcome): string {

@@ -6,7 +6,7 @@ import { completeRates } from "../packages/server/src/pricing/model-price.ts";
 import { createMetricPresets, presetAliases } from "../packages/server/src/query/metrics/presets/metric-presets.ts";
 import type { MetricPreset } from "../packages/server/src/query/metrics/presets/preset.ts";
 import { checkCall } from "../packages/server/src/query/metrics/presets/preset-call.ts";
-import { printExpression } from "../packages/server/src/languages/promql/syntax/print.ts";
+import { printExpression } from "@sounding/promql/syntax/print";
 import { spanMetrics } from "../packages/server/src/query/metrics/span-series/span-metrics.ts";
 
 const introduction = `# Metrics

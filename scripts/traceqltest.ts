@@ -6,8 +6,8 @@
  */
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { runScript } from "../packages/server/test/support/traceqltest/run-script.ts";
-import { runExamples, verdicts } from "../packages/server/test/support/traceqltest/tempo-examples.ts";
+import { runScript } from "../packages/traceql/test/support/run-script.ts";
+import { runExamples, verdicts } from "../packages/traceql/test/support/tempo-examples.ts";
 
 function fail(message: string): never {
   process.stderr.write(`${message}\n`);

@@ -17,14 +17,13 @@ import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/co
 import { readConsoleFiles } from "@sounding/console";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
+import { packageNames as names, type PackageName as Name } from "../scripts/package-names.ts";
 import { writeBillOfMaterials, writeChecksums } from "../scripts/release-files.ts";
 import { beforeTests } from "./support/hooks.ts";
 import { serveProcess } from "./support/served-process.ts";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("..", import.meta.url));
-const names = ["client", "console", "server", "cli"] as const;
-type Name = (typeof names)[number];
 
 let folder: string;
 /** The packed packages' files. */
@@ -110,7 +109,7 @@ describe("the published packages", { timeout: 600_000 }, () => {
     for (const name of ["oxlint", "vitepress"]) assert.ok(!found.has(name), `${name} is only for development`);
   });
 
-  for (const name of ["client", "server"] as const) {
+  for (const name of ["promql", "logql", "traceql", "client", "server"] as const) {
     test(`${name} has correct types in every supported module resolution`, async () => {
       const data = await readFile(tarballs.get(name)!);
       const result = await checkPackage(createPackageFromTarballData(new Uint8Array(data)));

@@ -19,7 +19,7 @@ export default defineConfig({
   lang: "en",
   // Architecture, benchmarks and the like are outside docs/.
   srcDir: "..",
-  srcExclude: ["README.md", "packages/**", "test/**"],
+  srcExclude: ["README.md", "packages/*/README.md", "packages/*/node_modules/**", "test/**"],
   outDir: "../dist/docs",
   rewrites: (source) => sitePath(source),
   markdown: markdown as object,

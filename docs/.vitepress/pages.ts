@@ -12,6 +12,8 @@ const elsewhere: Readonly<Record<string, string>> = {
   "SECURITY.md": "internals/security.md",
   "CHANGELOG.md": "internals/changelog.md",
   "bench/README.md": "internals/benchmarks.md",
+  "packages/server/src/README.md": "internals/modules.md",
+  "packages/server/test/architecture/allowed-imports.md": "internals/allowed-imports.md",
 };
 
 const folders: readonly (readonly [source: string, site: string])[] = [

@@ -1,8 +1,8 @@
 /** LogQL text: generated valid queries, with tokens exchanged, and mutations of their characters. */
 import * as fc from "fast-check";
-import { printLogql } from "../../packages/server/src/languages/logql/syntax/print.ts";
-import type { LogVocabulary } from "../../packages/server/test/support/arbitrary-log-query.ts";
-import { arbitraryLogql } from "../../packages/server/test/support/arbitrary-logql.ts";
+import { printLogql } from "@sounding/logql/syntax/print";
+import type { LogVocabulary } from "../../packages/logql/test/support/arbitrary-log-query.ts";
+import { arbitraryLogql } from "../../packages/logql/test/support/arbitrary-logql.ts";
 import { hostileString } from "./hostile-values.ts";
 import { mutateText } from "./mutate-bytes.ts";
 import { mutateTokens } from "./mutate-tokens.ts";

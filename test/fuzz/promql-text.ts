@@ -1,5 +1,5 @@
 /** PromQL text from a grammar, so that most of it parses, and mutations of it. */
-import { functionSignatures } from "../../packages/server/src/languages/promql/syntax/functions.ts";
+import { functionSignatures } from "@sounding/promql/syntax/functions";
 import { mutateText } from "./mutate-bytes.ts";
 import type { Random } from "./random.ts";
 

@@ -1,9 +1,9 @@
 /** TraceQL text: generated valid queries, with tokens exchanged, and mutations of their characters. */
 import * as fc from "fast-check";
-import { printQuery } from "../../packages/server/src/languages/traceql/syntax/print.ts";
-import { arbitraryMetricsQuery } from "../../packages/server/test/support/arbitrary-traceql-metrics.ts";
-import { arbitrarySearchQuery } from "../../packages/server/test/support/arbitrary-traceql.ts";
-import { fieldsOfTraces } from "../../packages/server/test/support/traceql/arbitrary-traces.ts";
+import { printQuery } from "@sounding/traceql/syntax/print";
+import { arbitraryMetricsQuery } from "../../packages/traceql/test/support/arbitrary-traceql-metrics.ts";
+import { arbitrarySearchQuery } from "../../packages/traceql/test/support/arbitrary-traceql.ts";
+import { fieldsOfTraces } from "../../packages/traceql/test/support/arbitrary-traces.ts";
 import { hostileString } from "./hostile-values.ts";
 import { mutateText } from "./mutate-bytes.ts";
 import { mutateTokens } from "./mutate-tokens.ts";

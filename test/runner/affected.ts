@@ -48,7 +48,7 @@ function loadersOfFiles(): Map<string, string[]> {
 }
 
 function resolveModule(from: string, path: string): string | undefined {
-  const workspace = /^@sounding\/(?<name>\w+)(?:\/(?<part>\w+))?$/.exec(path)?.groups;
+  const workspace = /^@sounding\/(?<name>\w+)(?:\/(?<part>[\w/-]+))?$/.exec(path)?.groups;
   if (workspace !== undefined) return `packages/${workspace["name"]}/src/${workspace["part"] ?? "index"}.ts`;
   const target = posix.join(posix.dirname(from), path);
   return existsSync(join(root, target)) ? target : undefined;

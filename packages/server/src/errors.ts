@@ -7,6 +7,7 @@
  * docs/adr/0003-errors-and-streams.md
  */
 
+import { QueryError } from "@sounding/promql/query-error";
 import { errorTable, type ErrorCode } from "./error-codes.ts";
 
 export { errorTable, type ErrorCode } from "./error-codes.ts";
@@ -85,9 +86,16 @@ export function toErrorBody({ code, message, param, wireCode }: AppError): Error
   return { error: { message, type: errorTable[code].type, param, code: wireCode } };
 }
 
-/** Converts any thrown value to an AppError; an unknown error becomes `internal`, with the original as its cause. */
+/**
+ * Converts any thrown value to an AppError: the query languages' own errors keep their code, message and parameter; an
+ * unknown error becomes `internal`, with the original as its cause.
+ */
 export function toAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;
+  if (thrown instanceof QueryError) {
+    const { code, message, param } = thrown;
+    return new AppError(code, message, { param });
+  }
   return new AppError(
     "internal",
     "An internal error occurred. The server's log has the details under the request ID.",

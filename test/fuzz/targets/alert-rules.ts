@@ -1,10 +1,10 @@
 /** Groups of alert rules: their expressions, durations and templates, and the texts that the templates become. */
 import { compileGroup } from "../../../packages/server/src/alert-rules/compile-group.ts";
 import { alertGroupMembers } from "../../../packages/server/src/api/alert-rules.ts";
-import { AppError } from "../../../packages/server/src/errors.ts";
+import { toAppError } from "../../../packages/server/src/errors.ts";
 import { schema } from "../../../packages/server/src/api/schema.ts";
 import { validate } from "../../../packages/server/src/api/validate.ts";
-import { Budget, defaultLimits } from "../../../packages/server/src/languages/promql/evaluate/budget.ts";
+import { Budget, defaultLimits } from "@sounding/promql/evaluate/budget";
 import { Type } from "typebox";
 import { hostileString } from "../hostile-values.ts";
 import { logqlText } from "../logql-text.ts";
@@ -110,7 +110,8 @@ export const alertRulesTarget: DirectTarget = {
       }
       return "expanded";
     } catch (error) {
-      if (error instanceof AppError && error.status < 500) return error.code;
+      const { code, status } = toAppError(error);
+      if (status < 500) return code;
       throw error;
     }
   },

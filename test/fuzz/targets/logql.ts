@@ -1,12 +1,12 @@
 /** LogQL: over Loki's HTTP API, and directly to the parser, the printers and the engine. */
-import { AppError } from "../../../packages/server/src/errors.ts";
-import { queryLogqlInstant, queryLogqlRange } from "../../../packages/server/src/languages/logql/engine.ts";
-import { formatLogql } from "../../../packages/server/src/languages/logql/syntax/format.ts";
-import { parseLogql, parseLogqlQuery } from "../../../packages/server/src/languages/logql/syntax/parse-query.ts";
-import { printLogql } from "../../../packages/server/src/languages/logql/syntax/print.ts";
-import { Budget } from "../../../packages/server/src/languages/promql/evaluate/budget.ts";
-import { defaultLimits } from "../../../packages/server/src/languages/logql/evaluate/limits.ts";
-import { MemoryLogStorage } from "../../../packages/server/test/support/memory-log-storage.ts";
+import { QueryError } from "@sounding/promql";
+import { queryLogqlInstant, queryLogqlRange } from "@sounding/logql/engine";
+import { formatLogql } from "@sounding/logql/syntax/format";
+import { parseLogql, parseLogqlQuery } from "@sounding/logql/syntax/parse-query";
+import { printLogql } from "@sounding/logql/syntax/print";
+import { Budget } from "@sounding/promql/evaluate/budget";
+import { defaultLimits } from "@sounding/logql/evaluate/limits";
+import { MemoryLogStorage } from "@sounding/logql/memory-storage";
 import { logSelector, logqlText } from "../logql-text.ts";
 import { hostileString } from "../hostile-values.ts";
 import { queryRequest, type Parameters } from "../query-request.ts";
@@ -108,7 +108,7 @@ export const lokiTarget: ServedTarget = {
 };
 
 const refusal = (error: unknown): string => {
-  if (error instanceof AppError && error.status < 500) return String(error.status);
+  if (error instanceof QueryError) return error.code;
   throw error;
 };
 

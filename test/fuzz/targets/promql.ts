@@ -1,9 +1,9 @@
 /** PromQL: over Prometheus' HTTP API, and directly to the parser and the printer. */
-import { AppError } from "../../../packages/server/src/errors.ts";
-import { Budget, defaultLimits } from "../../../packages/server/src/languages/promql/evaluate/budget.ts";
-import { parseQuery } from "../../../packages/server/src/languages/promql/syntax/parse-query.ts";
-import { parseExpression } from "../../../packages/server/src/languages/promql/syntax/parse.ts";
-import { printExpression } from "../../../packages/server/src/languages/promql/syntax/print.ts";
+import { QueryError } from "@sounding/promql";
+import { Budget, defaultLimits } from "@sounding/promql/evaluate/budget";
+import { parseQuery } from "@sounding/promql/syntax/parse-query";
+import { parseExpression } from "@sounding/promql/syntax/parse";
+import { printExpression } from "@sounding/promql/syntax/print";
 import { inUrl, writeMessage } from "../http-message.ts";
 import { promqlSteps, promqlText, promqlTimes, seriesSelector } from "../promql-text.ts";
 import { presentMs, type Random } from "../random.ts";
@@ -93,7 +93,7 @@ export const promqlParserTarget: DirectTarget = {
     try {
       printed = printExpression(await parseQuery(text, new Budget(defaultLimits, new AbortController().signal)));
     } catch (error) {
-      if (error instanceof AppError && error.status < 500) return String(error.status);
+      if (error instanceof QueryError) return error.code;
       throw error;
     }
     const again = printExpression(parseExpression(printed));

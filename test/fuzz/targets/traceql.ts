@@ -1,16 +1,13 @@
 /** TraceQL: over Tempo's HTTP API, and directly to the parser, the printer and the engine. */
 import * as fc from "fast-check";
-import { AppError } from "../../../packages/server/src/errors.ts";
-import { searchTraces } from "../../../packages/server/src/languages/traceql/engine.ts";
-import {
-  queryTraceqlInstant,
-  queryTraceqlRange,
-} from "../../../packages/server/src/languages/traceql/metrics/query-metrics.ts";
-import { parseIncomplete } from "../../../packages/server/src/languages/traceql/syntax/parse-incomplete.ts";
-import { parseQuery } from "../../../packages/server/src/languages/traceql/syntax/parse-query.ts";
-import { printQuery } from "../../../packages/server/src/languages/traceql/syntax/print.ts";
-import { arbitraryTraces } from "../../../packages/server/test/support/traceql/arbitrary-traces.ts";
-import { MemoryTraces } from "../../../packages/server/test/support/traceql/memory-traces.ts";
+import { QueryError } from "@sounding/promql";
+import { searchTraces } from "@sounding/traceql/engine";
+import { queryTraceqlInstant, queryTraceqlRange } from "@sounding/traceql/metrics/query-metrics";
+import { parseIncomplete } from "@sounding/traceql/syntax/parse-incomplete";
+import { parseQuery } from "@sounding/traceql/syntax/parse-query";
+import { printQuery } from "@sounding/traceql/syntax/print";
+import { arbitraryTraces } from "../../../packages/traceql/test/support/arbitrary-traces.ts";
+import { MemoryTraces } from "@sounding/traceql/memory-storage";
 import { hostileString } from "../hostile-values.ts";
 import { queryRequest, type Parameters } from "../query-request.ts";
 import { presentMs, type Random } from "../random.ts";
@@ -103,7 +100,7 @@ export const tempoTarget: ServedTarget = {
 };
 
 const refusal = (error: unknown): string => {
-  if (error instanceof AppError && error.status < 500) return String(error.status);
+  if (error instanceof QueryError) return error.code;
   throw error;
 };
 

@@ -1,18 +1,18 @@
 /** Checks a group of alert rules: parses and type-checks its expressions and templates, and reports every problem with its place. */
 import { createHash } from "node:crypto";
 import type { AlertGroupDefinition, AlertRuleDefinition } from "../api/alert-rules.ts";
-import { AppError } from "../errors.ts";
-import { isLogQuery, type LogqlExpression } from "../languages/logql/syntax/ast.ts";
-import { parseLogqlQuery } from "../languages/logql/syntax/parse-query.ts";
-import { printLogql } from "../languages/logql/syntax/print.ts";
-import { Budget, defaultLimits } from "../languages/promql/evaluate/budget.ts";
-import type { Expression } from "../languages/promql/syntax/ast.ts";
-import { documentedType, typeOf } from "../languages/promql/syntax/check.ts";
-import { parseDuration } from "../languages/promql/syntax/duration.ts";
-import { parseQuery } from "../languages/promql/syntax/parse-query.ts";
-import { printExpression } from "../languages/promql/syntax/print.ts";
-import type { YieldBudget } from "../languages/regex/yield-budget.ts";
-import { compileAlertTemplate, type AlertTemplate } from "../languages/logql/alert-templates/alert-template.ts";
+import { QueryError } from "@sounding/promql/query-error";
+import { isLogQuery, type LogqlExpression } from "@sounding/logql/syntax/ast";
+import { parseLogqlQuery } from "@sounding/logql/syntax/parse-query";
+import { printLogql } from "@sounding/logql/syntax/print";
+import { Budget, defaultLimits } from "@sounding/promql/evaluate/budget";
+import type { Expression } from "@sounding/promql/syntax/ast";
+import { documentedType, typeOf } from "@sounding/promql/syntax/check";
+import { parseDuration } from "@sounding/promql/syntax/duration";
+import { parseQuery } from "@sounding/promql/syntax/parse-query";
+import { printExpression } from "@sounding/promql/syntax/print";
+import type { YieldBudget } from "@sounding/promql/regex/yield-budget";
+import { compileAlertTemplate, type AlertTemplate } from "@sounding/logql/alert-templates/alert-template";
 import { maximumAlerts } from "./limits.ts";
 
 export type RuleQuery =
@@ -161,7 +161,7 @@ async function parseExpression(
     if (type === "vector" || type === "scalar") return { language, expression };
     return { problem: `1:1: the type is ${documentedType(type)}; expected an instant vector or a scalar.` };
   } catch (error) {
-    if (error instanceof AppError && error.code === "invalid_request") return { problem: error.message };
+    if (error instanceof QueryError && error.code === "invalid_request") return { problem: error.message };
     throw error;
   }
 }

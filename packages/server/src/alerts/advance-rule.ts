@@ -3,7 +3,7 @@
  * https://github.com/prometheus/prometheus/blob/main/rules/alerting.go
  */
 import { AppError } from "../errors.ts";
-import type { YieldBudget } from "../languages/regex/yield-budget.ts";
+import type { YieldBudget } from "@sounding/promql/regex/yield-budget";
 import type { AlertRule, TemplatedText } from "../alert-rules/compile-group.ts";
 import { maximumAlerts, maximumRuleCharacters, maximumTextCharacters } from "../alert-rules/limits.ts";
 import { charactersOf, fingerprintOf, type Alert, type RuleState } from "./rule-state.ts";

@@ -1,9 +1,9 @@
 /** Evaluates the expression of a rule for an organization, on the path of its callers' queries. */
-import { queryLogqlInstant } from "../languages/logql/engine.ts";
-import { queryInstant } from "../languages/promql/engine.ts";
-import type { Yielder } from "../languages/promql/evaluate/budget.ts";
-import type { VectorSample } from "../languages/promql/query-value.ts";
-import { entriesOf } from "../languages/promql/series/labels.ts";
+import { queryLogqlInstant } from "@sounding/logql/engine";
+import { queryInstant } from "@sounding/promql/engine";
+import type { Yielder } from "@sounding/promql/evaluate/budget";
+import type { VectorSample } from "@sounding/promql/query-value";
+import { entriesOf } from "@sounding/promql/series/labels";
 import type { MemoryCharge } from "../memory-budget.ts";
 import { createTenantLogs } from "../query/logs/logql-storage/tenant-logs.ts";
 import { namedLabels } from "../query/metrics/named-labels.ts";

@@ -2,7 +2,7 @@
 import { AppError, toAppError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import type { MemoryBudget } from "../memory-budget.ts";
-import { Budget, defaultLimits } from "../languages/promql/evaluate/budget.ts";
+import { Budget, defaultLimits } from "@sounding/promql/evaluate/budget";
 import { CooperativeYield } from "../scheduling/cooperative-yield.ts";
 import { RequestCost, runWithCost } from "../scheduling/request-cost.ts";
 import type { Store } from "../store/store.ts";

@@ -5,7 +5,7 @@
  */
 import { Value } from "typebox/value";
 import { discovery as discoverySchema, implicitEngines, modelFileEngines } from "./discovery.ts";
-import { suggestion } from "../closest-name.ts";
+import { suggestion } from "@sounding/promql/syntax/closest-name";
 import { findRoleProblem } from "./check-role.ts";
 import { checkClickhouse } from "./clickhouse.ts";
 import { checkGuardrailRules, checkRedactionPatterns } from "./guardrail-rules.ts";

@@ -4,7 +4,7 @@
  * docs/adr/0007-configuration.md
  */
 import { redactText } from "../logger.ts";
-import { suggestion } from "../closest-name.ts";
+import { suggestion } from "@sounding/promql/syntax/closest-name";
 import { formatChoice, formatPath, formatValue } from "./problem.ts";
 import { isObject } from "../json-object.ts";
 import { report, type At, type Resolution } from "./resolution.ts";

@@ -1,5 +1,5 @@
 /** Finds environment variables that look like settings and are none, which otherwise would be ignored silently. */
-import { suggestion } from "../closest-name.ts";
+import { suggestion } from "@sounding/promql/syntax/closest-name";
 import { isObject } from "../json-object.ts";
 import type { Environment } from "./interpolate.ts";
 import { entrySchema, environmentNames, typedMembers, type SettingSchema } from "./setting-schema.ts";

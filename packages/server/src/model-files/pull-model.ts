@@ -1,7 +1,7 @@
 /** Pulls a model from its source into the folder `models` of the data directory. */
 import { access } from "node:fs/promises";
 import { AppError } from "../errors.ts";
-import { closestName } from "../closest-name.ts";
+import { closestName } from "@sounding/promql/syntax/closest-name";
 import { download } from "./download.ts";
 import { catalogModels, findCatalogModel, storedNamesOf, type CatalogModel } from "./model-catalog.ts";
 import { modelFileProblem } from "./model-file-problem.ts";

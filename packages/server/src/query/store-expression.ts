@@ -1,5 +1,5 @@
 /**
- * Decides which regular expressions the store's RE2 understands exactly like languages/regex, and matches within seconds also in
+ * Decides which regular expressions the store's RE2 understands exactly like `@sounding/promql/regex`, and matches within seconds also in
  * long texts. Others are left to the engine: a statement with an expression that the store refuses would fail, and the store
  * cannot be stopped in the middle of a block of rows.
  */

@@ -1,5 +1,5 @@
 /** Suggests model IDs for an unknown one. */
-import { closestName } from "../closest-name.ts";
+import { closestName } from "@sounding/promql/syntax/closest-name";
 
 /**
  * What is wrong with a model ID that names no model. `visible` are the IDs that the caller may see; `absence` is why an engine that

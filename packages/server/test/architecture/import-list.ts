@@ -1,14 +1,13 @@
-/** The list of imports in ARCHITECTURE.md, and which module a file belongs to. */
+/** The list of imports in allowed-imports.md, and which module a file belongs to. */
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { repository, withinServer } from "./source-files.ts";
+import { withinServer } from "./source-files.ts";
 
 export type Permission = "values" | "types";
 
-export const architecture = readFileSync(join(repository, "ARCHITECTURE.md"), "utf8");
+const page = readFileSync(new URL("allowed-imports.md", import.meta.url), "utf8");
 
 /** Folders whose subfolders are separate modules. */
-const dividedModules = new Set(["engines", "languages", "query", "telemetry"]);
+const dividedModules = new Set(["engines", "query", "telemetry"]);
 
 /** The server's module that a file belongs to, by its path from the repository's root: `engines/flite`, `errors`. */
 export function moduleOf(path: string): string {
@@ -19,14 +18,14 @@ export function moduleOf(path: string): string {
 
 /** Module → modules that it may import. `everything` stands for all of them. */
 export function importList(): Map<string, Map<string, Permission>> {
-  const list = /<!-- imports:begin -->(?<lines>.*)<!-- imports:end -->/s.exec(architecture)?.groups?.["lines"] ?? "";
+  const list = /<!-- imports:begin -->(?<lines>.*)<!-- imports:end -->/s.exec(page)?.groups?.["lines"] ?? "";
   const lines = list.split("\n").filter((line) => line !== "");
   return new Map(lines.map(readLine));
 }
 
 function readLine(line: string): [string, Map<string, Permission>] {
   const match = /^- `(?<module>[a-z/-]+)` may import (?<allowed>[a-z/(), -]+)$/.exec(line);
-  if (match === null) throw new Error(`ARCHITECTURE.md: the list of imports has a line of another form: ${line}`);
+  if (match === null) throw new Error(`allowed-imports.md: the list of imports has a line of another form: ${line}`);
   const { module, allowed } = match.groups as { module: string; allowed: string };
   if (allowed === "nothing") return [module, new Map()];
   const permissions = allowed.split(", ").map((entry): [string, Permission] => {

@@ -3,12 +3,13 @@
  * names, which must exist.
  */
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { architecture, moduleOf } from "./import-list.ts";
+import { moduleOf } from "./import-list.ts";
 import { filesUnder, repository, serverFiles, withinServer, type SourceFile } from "./source-files.ts";
 
+const architecture = readFileSync(join(repository, "ARCHITECTURE.md"), "utf8");
 const section = /^## What always holds\n(?<text>.*?)^## /ms.exec(architecture)?.groups?.["text"] ?? "";
 const sentences = [...section.matchAll(/^- (?<sentence>.*?)(?=^-|\n\n|$(?![\s\S]))/gms)].map(({ groups }) =>
   groups!["sentence"]!.replaceAll(/\s+/g, " ").trim(),

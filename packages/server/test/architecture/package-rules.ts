@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { packageNames } from "../../../../scripts/package-names.ts";
 import { filesUnder, repository, sourceFiles, type SourceFile } from "./source-files.ts";
 
 const maximumLines = 300;
@@ -56,7 +57,7 @@ function packageName(target: string): string {
 }
 
 describe("every package", () => {
-  for (const folder of ["packages/server", "packages/client", "packages/cli", "packages/console"]) {
+  for (const folder of packageNames.map((name) => `packages/${name}`)) {
     test(`${folder} imports its own files, its dependencies and Node's modules`, () => {
       const dependencies = new Set([...dependenciesOf(folder), ...declaredIn(folder, "peerDependencies")]);
       const strays = strayImports(folder, (target, path) => {
@@ -76,6 +77,12 @@ describe("every package", () => {
       strays.filter((stray) => !/^[^ ]*\/child\//.test(stray)),
       [],
     );
+  });
+
+  test("a query language imports only regular expressions and what it shares with PromQL", () => {
+    assert.deepEqual([...dependenciesOf("packages/promql")], ["re2js"]);
+    for (const name of ["logql", "traceql"])
+      assert.deepEqual([...dependenciesOf(`packages/${name}`)], ["@sounding/promql"]);
   });
 
   test("the client has no dependencies", () => {

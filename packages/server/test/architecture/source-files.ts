@@ -6,6 +6,9 @@ import ts from "typescript-api";
 
 export const repository = fileURLToPath(new URL("../../../..", import.meta.url));
 const roots = [
+  "packages/promql/src",
+  "packages/logql/src",
+  "packages/traceql/src",
   "packages/server/src",
   "packages/client/src",
   "packages/cli/src",

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { CountsRequest, CountSeries } from "../../src/languages/logql/storage.ts";
-import type { LabelMatcher, LineFilter } from "../../src/languages/logql/syntax/ast.ts";
-import { entriesOf } from "../../src/languages/promql/series/labels.ts";
+import type { CountsRequest, CountSeries } from "@sounding/logql/storage";
+import type { LabelMatcher, LineFilter } from "@sounding/logql/syntax/ast";
+import { entriesOf } from "@sounding/promql/series/labels";
 import { createTenantLogs, type TenantLogs } from "../../src/query/logs/logql-storage/tenant-logs.ts";
 import { openTestStore, scopeOf, type TestStore } from "../store/test-store.ts";
 import { appendLogs } from "./log-records.ts";

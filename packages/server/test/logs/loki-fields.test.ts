@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { defaultLimits } from "../../src/languages/logql/evaluate/limits.ts";
-import { Budget } from "../../src/languages/promql/evaluate/budget.ts";
-import { labelsFrom } from "../../src/languages/promql/series/labels.ts";
+import { defaultLimits } from "@sounding/logql/evaluate/limits";
+import { Budget } from "@sounding/promql/evaluate/budget";
+import { labelsFrom } from "@sounding/promql/series/labels";
 import { detectFields } from "../../src/query/loki-api/fields/detect-fields.ts";
 import { fieldType } from "../../src/query/loki-api/fields/field-type.ts";
 import { jsonPaths } from "../../src/query/loki-api/fields/json-paths.ts";

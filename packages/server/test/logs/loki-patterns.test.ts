@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { array, assert as check, constantFrom, property, string } from "fast-check";
-import { compileLinePattern } from "../../src/languages/logql/pipeline/line-pattern.ts";
-import { neverYield } from "../../src/languages/regex/yield-budget.ts";
+import { compileLinePattern } from "@sounding/logql/pipeline/line-pattern";
+import { neverYield } from "@sounding/promql/regex/yield-budget";
 import { placeholder, tokenize } from "../../src/query/loki-api/patterns/line-tokens.ts";
 import { PatternMiner } from "../../src/query/loki-api/patterns/pattern-miner.ts";
 import { appendLogs } from "./log-records.ts";

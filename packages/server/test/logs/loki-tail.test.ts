@@ -5,7 +5,7 @@ import { setImmediate } from "node:timers/promises";
 import { WebSocket } from "ws";
 import { lokiTail } from "../../src/api/loki.ts";
 import { route, type MessageSocket, type ServeSocket } from "../../src/http/route.ts";
-import { labelsFrom } from "../../src/languages/promql/series/labels.ts";
+import { labelsFrom } from "@sounding/promql/series/labels";
 import { AppError } from "../../src/errors.ts";
 import { tailLogs, type TailOptions } from "../../src/query/loki-api/tail/tail-logs.ts";
 import type { TailEntry } from "../../src/query/loki-api/tail/tail-message.ts";

@@ -1,5 +1,5 @@
 /** Evaluates matchers and line filters row by row in the plainest way, to compare the store's answers with. */
-import type { LabelMatcher, LineFilter, LineFilterOperand } from "../../src/languages/logql/syntax/ast.ts";
+import type { LabelMatcher, LineFilter, LineFilterOperand } from "@sounding/logql/syntax/ast";
 import type { ExpectedEntry } from "./random-records.ts";
 
 type Entry = Pick<ExpectedEntry, "labels" | "line" | "metadata">;

@@ -1,11 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type {
-  LabelMatcher,
-  LineFilter,
-  LineFilterOperator,
-  MatchOperator,
-} from "../../src/languages/logql/syntax/ast.ts";
+import type { LabelMatcher, LineFilter, LineFilterOperator, MatchOperator } from "@sounding/logql/syntax/ast";
 import { mayContain } from "../../src/query/logs/line-index.ts";
 import { createTenantLogs, type TenantLogs } from "../../src/query/logs/logql-storage/tenant-logs.ts";
 import { callerOrganization, sql } from "../../src/store/statement.ts";

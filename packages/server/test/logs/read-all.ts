@@ -1,7 +1,7 @@
 /** Reads all entries of a request, as a test compares them. */
-import type { EntriesRequest, LogqlStorage } from "../../src/languages/logql/storage.ts";
-import { entriesOf } from "../../src/languages/promql/series/labels.ts";
-import { neverYield } from "../../src/languages/regex/yield-budget.ts";
+import type { EntriesRequest, LogqlStorage } from "@sounding/logql/storage";
+import { entriesOf } from "@sounding/promql/series/labels";
+import { neverYield } from "@sounding/promql/regex/yield-budget";
 
 export interface ReadEntry {
   readonly unixNano: bigint;

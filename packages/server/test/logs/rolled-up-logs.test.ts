@@ -1,9 +1,9 @@
 /** Sums by minute give the same counts, volumes and streams as the entries, whatever is written twice or late. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { CountsRequest } from "../../src/languages/logql/storage.ts";
-import type { LabelMatcher } from "../../src/languages/logql/syntax/ast.ts";
-import { neverYield } from "../../src/languages/regex/yield-budget.ts";
+import type { CountsRequest } from "@sounding/logql/storage";
+import type { LabelMatcher } from "@sounding/logql/syntax/ast";
+import { neverYield } from "@sounding/promql/regex/yield-budget";
 import { createTenantLogs, type TenantLogs } from "../../src/query/logs/logql-storage/tenant-logs.ts";
 import { hourNanos } from "../../src/store/rollups/rollup.ts";
 import type { TenantReader } from "../../src/store/store.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { LabelMatcher } from "../../src/languages/logql/syntax/ast.ts";
-import { entriesOf, keepLabels, labelsFrom, type Labels } from "../../src/languages/promql/series/labels.ts";
-import { neverYield } from "../../src/languages/regex/yield-budget.ts";
+import type { LabelMatcher } from "@sounding/logql/syntax/ast";
+import { entriesOf, keepLabels, labelsFrom, type Labels } from "@sounding/promql/series/labels";
+import { neverYield } from "@sounding/promql/regex/yield-budget";
 import { createTenantLogs, type TenantLogs } from "../../src/query/logs/logql-storage/tenant-logs.ts";
 import type { StreamsRequest } from "../../src/query/logs/streams.ts";
 import { openTestStore, scopeOf, type TestStore } from "../store/test-store.ts";
@@ -60,7 +60,7 @@ const cases: readonly LabelMatcher[][] = [
   [{ name: "level", operator: "!~", value: "error|warn" }],
   [{ name: "service_name", operator: "=", value: "neighbour" }],
   [{ name: "service_name", operator: "=", value: "' OR 1 = 1 --" }],
-  // An expression that only languages/regex matches.
+  // An expression that only `@sounding/promql/regex` matches.
   [{ name: "project_name", operator: "=~", value: "(?P<name>def)ault" }],
 ];
 

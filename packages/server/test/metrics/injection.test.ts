@@ -4,14 +4,14 @@ import { assert as check, constantFrom, oneof, property, record, string, subarra
 import { MetricsQuery } from "../../src/api/observability-metrics.ts";
 import { validate } from "../../src/api/validate.ts";
 import { AppError } from "../../src/errors.ts";
-import { neverYield } from "../../src/languages/regex/yield-budget.ts";
+import { neverYield } from "@sounding/promql/regex/yield-budget";
 import { checkCall } from "../../src/query/metrics/presets/preset-call.ts";
 import { createMetricPresets } from "../../src/query/metrics/presets/metric-presets.ts";
 import { isMatchedBy } from "../../src/query/metrics/label-matching.ts";
 import { matcherFilters } from "../../src/query/metrics/presets/preset.ts";
-import { childrenOf, type Expression, type LabelMatcher } from "../../src/languages/promql/syntax/ast.ts";
-import { parseExpression } from "../../src/languages/promql/syntax/parse.ts";
-import { printExpression } from "../../src/languages/promql/syntax/print.ts";
+import { childrenOf, type Expression, type LabelMatcher } from "@sounding/promql/syntax/ast";
+import { parseExpression } from "@sounding/promql/syntax/parse";
+import { printExpression } from "@sounding/promql/syntax/print";
 import { completeRates } from "../../src/pricing/model-price.ts";
 import { propertyRuns } from "../../../../test/support/property-runs.ts";
 

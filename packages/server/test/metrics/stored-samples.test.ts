@@ -7,9 +7,9 @@ import { describe, test } from "node:test";
 import { BlockWriter } from "../../src/store/block.ts";
 import { metricTypes, points, series, temporalities } from "../../src/store/metric-tables.ts";
 import { createTenantMetrics } from "../../src/query/metrics/tenant-metrics.ts";
-import { getLabel } from "../../src/languages/promql/series/labels.ts";
-import { isStaleMarker, type StoredSeries } from "../../src/languages/promql/storage.ts";
-import type { LabelMatcher } from "../../src/languages/promql/syntax/ast.ts";
+import { getLabel } from "@sounding/promql/series/labels";
+import { isStaleMarker, type StoredSeries } from "@sounding/promql/storage";
+import type { LabelMatcher } from "@sounding/promql/syntax/ast";
 import { openTestStore, scopeOf, type TestStore } from "../store/test-store.ts";
 import { beforeTests } from "../../../../test/support/hooks.ts";
 

@@ -1,9 +1,9 @@
 /** Metrics over spans are the same from sums of calls by minute and hour as from spans, whatever is written twice or late. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { queryInstant, queryRange } from "../../src/languages/promql/engine.ts";
-import type { MatrixSeries } from "../../src/languages/promql/query-value.ts";
-import { parseExpression } from "../../src/languages/promql/syntax/parse.ts";
+import { queryInstant, queryRange } from "@sounding/promql/engine";
+import type { MatrixSeries } from "@sounding/promql/query-value";
+import { parseExpression } from "@sounding/promql/syntax/parse";
 import { namedLabels } from "../../src/query/metrics/named-labels.ts";
 import { createTenantMetrics, type TenantMetrics } from "../../src/query/metrics/tenant-metrics.ts";
 import { sql } from "../../src/store/statement.ts";

@@ -7,13 +7,16 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { parseScript, type EvalCommand } from "../support/promqltest/script.ts";
+import { parseScript, type EvalCommand } from "../../../promql/test/support/script.ts";
 import { startMetricsServer, type MetricsServer } from "./metrics-server.ts";
 import { appendSeries, appendSpans, type SeriesRow } from "./telemetry-rows.ts";
 import { beforeTests } from "../../../../test/support/hooks.ts";
 
 /** Our own scripts, and those in the folder that `PROMQLTEST_SCRIPTS` names, such as Prometheus' own. */
-const folders = [fileURLToPath(new URL("../promql/", import.meta.url)), process.env["PROMQLTEST_SCRIPTS"] ?? ""];
+const folders = [
+  fileURLToPath(new URL("../../../promql/test/", import.meta.url)),
+  process.env["PROMQLTEST_SCRIPTS"] ?? "",
+];
 const scripts = folders
   .filter((folder) => folder !== "")
   .flatMap((folder) => readdirSync(folder).map((name) => ({ name, path: join(folder, name) })))
@@ -34,9 +37,9 @@ function seriesOf(scale: number): SeriesRow[] {
       for (const { labels, samples } of command.series) {
         const { __name__: metric, ...attributes } = Object.fromEntries(pairsOf(labels.pairs));
         const points = samples
-          .filter(({ histogram }) => histogram === null)
+          .filter(({ histogram = null }) => histogram === null)
           .slice(0, mostPoints)
-          .map(({ stale, timeMs, value }) => ({ timeMs: zeroMs + timeMs, value: value * scale, stale }));
+          .map(({ stale = false, timeMs, value }) => ({ timeMs: zeroMs + timeMs, value: value * scale, stale }));
         if (metric === undefined || points.length === 0 || byKey.has(labels.key)) continue;
         byKey.set(labels.key, { metric, type: "gauge", attributes, points });
       }

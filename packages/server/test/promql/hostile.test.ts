@@ -1,13 +1,14 @@
 /** Queries that try to block the thread or exhaust memory: refused with the limit's name, or evaluated in slices. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { QueryError } from "@sounding/promql";
 import { AppError } from "../../src/errors.ts";
 import { incrementalJson } from "../../src/http/incremental-json.ts";
 import { resultJson } from "../../src/query/metrics/prometheus-json.ts";
-import { queryInstant, queryRange, type InstantQuery, type QueryResult } from "../../src/languages/promql/engine.ts";
-import { labelsFrom } from "../../src/languages/promql/series/labels.ts";
-import type { PromqlStorage, SelectRequest, StoredSeries } from "../../src/languages/promql/storage.ts";
-import { longestHold } from "../support/thread-holds.ts";
+import { queryInstant, queryRange, type InstantQuery, type QueryResult } from "@sounding/promql/engine";
+import { labelsFrom } from "@sounding/promql/series/labels";
+import type { PromqlStorage, SelectRequest, StoredSeries } from "@sounding/promql/storage";
+import { longestHold } from "../../../../test/support/thread-holds.ts";
 
 /** Without limits or yielding a query takes 3 to 22 seconds. Garbage collection and a cold compiler need some of this on a busy machine. */
 const longestHoldMs = 500;
@@ -50,7 +51,7 @@ async function outcomeOf(
 
 async function assertRefused(query: string, message: RegExp, options: Partial<InstantQuery> = {}): Promise<void> {
   const outcome = await outcomeOf(query, options);
-  assert.ok(outcome instanceof AppError, "the query was answered");
+  assert.ok(outcome instanceof QueryError, "the query was answered");
   assert.match(outcome.message, message);
   assert.equal(outcome.code, "invalid_request");
 }
@@ -71,7 +72,7 @@ describe("subqueries", () => {
 
   test("a subquery over many series counts as many samples as it has steps and series", async () => {
     const outcome = await outcomeOf("max_over_time(a[30d:10s])", { timeMs: 20_000 }, storageOf(manySeries(1000)));
-    assert.ok(outcome instanceof AppError);
+    assert.ok(outcome instanceof QueryError);
     assert.match(outcome.message, /too many samples into memory/);
   });
 
@@ -152,7 +153,7 @@ describe("regular expressions", () => {
     const answered = await outcomeOf(query);
     assert.ok(!(answered instanceof Error));
     const late = await outcomeOf(query, { limits: { timeoutMs: 0 } });
-    assert.ok(late instanceof AppError && late.code === "timeout");
+    assert.ok(late instanceof QueryError && late.code === "timeout");
   });
 
   test("label_replace creates no label above the maximum length", () => {
@@ -251,7 +252,7 @@ describe("many series", () => {
       })),
     );
     const outcome = await outcomeOf("a", {}, long);
-    assert.ok(outcome instanceof AppError);
+    assert.ok(outcome instanceof QueryError);
     assert.match(outcome.message, /labels of the result have more than 100000000 characters/);
   });
 });

@@ -2,12 +2,12 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { convertedList, incrementalJson } from "../../src/http/incremental-json.ts";
-import { searchTraces } from "../../src/languages/traceql/engine.ts";
-import { queryTraceqlRange } from "../../src/languages/traceql/metrics/query-metrics.ts";
-import type { SpanGridRequest, SpanGridSeries, TraceqlStorage } from "../../src/languages/traceql/storage.ts";
-import { parseQuery } from "../../src/languages/traceql/syntax/parse-query.ts";
-import { MemoryTraces } from "../support/traceql/memory-traces.ts";
-import { toTrace } from "../support/traceql/traces.ts";
+import { searchTraces } from "@sounding/traceql/engine";
+import { queryTraceqlRange } from "@sounding/traceql/metrics/query-metrics";
+import type { SpanGridRequest, SpanGridSeries, TraceqlStorage } from "@sounding/traceql/storage";
+import { parseQuery } from "@sounding/traceql/syntax/parse-query";
+import { MemoryTraces } from "@sounding/traceql/memory-storage";
+import { toTrace } from "../../../traceql/test/support/traces.ts";
 
 const second = 1_000_000_000n;
 

@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assert as check, asyncProperty, integer } from "fast-check";
-import { searchTraces } from "../../src/languages/traceql/engine.ts";
-import { queryTraceqlRange } from "../../src/languages/traceql/metrics/query-metrics.ts";
-import type { TraceqlStorage } from "../../src/languages/traceql/storage.ts";
-import { parseQuery } from "../../src/languages/traceql/syntax/parse-query.ts";
+import { searchTraces } from "@sounding/traceql/engine";
+import { queryTraceqlRange } from "@sounding/traceql/metrics/query-metrics";
+import type { TraceqlStorage } from "@sounding/traceql/storage";
+import { parseQuery } from "@sounding/traceql/syntax/parse-query";
 import { createTenantTraces } from "../../src/query/traces/traceql-storage/tenant-traces.ts";
 import { scopeOf } from "../store/test-store.ts";
 import { metricsQuery, query } from "./arbitrary-query.ts";

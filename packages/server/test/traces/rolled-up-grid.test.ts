@@ -1,9 +1,9 @@
 /** Sums by minute give the same grids as the spans, whatever is written twice, late, or deleted. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { SpanGridRequest, SpanGridSeries } from "../../src/languages/traceql/storage.ts";
-import { parseQuery } from "../../src/languages/traceql/syntax/parse-query.ts";
-import { neverYield } from "../../src/languages/regex/yield-budget.ts";
+import type { SpanGridRequest, SpanGridSeries } from "@sounding/traceql/storage";
+import { parseQuery } from "@sounding/traceql/syntax/parse-query";
+import { neverYield } from "@sounding/promql/regex/yield-budget";
 import { createTenantTraces } from "../../src/query/traces/traceql-storage/tenant-traces.ts";
 import { bind, sql } from "../../src/store/statement.ts";
 import type { TenantReader } from "../../src/store/store.ts";

@@ -2,12 +2,12 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { assert as check, asyncProperty } from "fast-check";
-import { searchTraces } from "../../src/languages/traceql/engine.ts";
-import { keyOf } from "../../src/languages/traceql/spans/static-value.ts";
-import type { SpanGridRequest, TraceqlSpan, TraceqlStorage } from "../../src/languages/traceql/storage.ts";
-import type { FieldExpression } from "../../src/languages/traceql/syntax/ast.ts";
-import { parseQuery } from "../../src/languages/traceql/syntax/parse-query.ts";
-import { neverYield } from "../../src/languages/regex/yield-budget.ts";
+import { searchTraces } from "@sounding/traceql/engine";
+import { keyOf } from "@sounding/traceql/spans/static-value";
+import type { SpanGridRequest, TraceqlSpan, TraceqlStorage } from "@sounding/traceql/storage";
+import type { FieldExpression } from "@sounding/traceql/syntax/ast";
+import { parseQuery } from "@sounding/traceql/syntax/parse-query";
+import { neverYield } from "@sounding/promql/regex/yield-budget";
 import { createTenantTraces } from "../../src/query/traces/traceql-storage/tenant-traces.ts";
 import { scopeOf } from "../store/test-store.ts";
 import { condition } from "./arbitrary-query.ts";

@@ -1,9 +1,9 @@
 /** What is known of a whole trace does not depend on whether its spans are read, too. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { neverYield } from "../../src/languages/regex/yield-budget.ts";
-import type { TraceHead } from "../../src/languages/traceql/storage.ts";
-import { parseQuery } from "../../src/languages/traceql/syntax/parse-query.ts";
+import { neverYield } from "@sounding/promql/regex/yield-budget";
+import type { TraceHead } from "@sounding/traceql/storage";
+import { parseQuery } from "@sounding/traceql/syntax/parse-query";
 import { createTenantTraces } from "../../src/query/traces/traceql-storage/tenant-traces.ts";
 import { scopeOf } from "../store/test-store.ts";
 import { randomSpans } from "./random-spans.ts";

@@ -2,10 +2,10 @@
  * Lists the streams of a time range, their labels and their volumes, for Loki's API. Rows that were sent twice count twice here
  * until the store merges or sums them: Loki's numbers are estimates as well.
  */
-import { compareLabels, compareText, entriesOf, getLabel, type Labels } from "../../languages/promql/series/labels.ts";
-import { matchesAll } from "../../languages/promql/series/matcher.ts";
-import type { LabelMatcher } from "../../languages/promql/syntax/ast.ts";
-import type { YieldBudget } from "../../languages/regex/yield-budget.ts";
+import { compareLabels, compareText, entriesOf, getLabel, type Labels } from "@sounding/promql/series/labels";
+import { matchesAll } from "@sounding/promql/series/matcher";
+import type { LabelMatcher } from "@sounding/promql/syntax/ast";
+import type { YieldBudget } from "@sounding/promql/regex/yield-budget";
 import { lookUpResources } from "../resource-lookup.ts";
 import { nowUnixNano } from "../time-window.ts";
 import type { LogsQuery } from "./logql-storage/logs-query.ts";

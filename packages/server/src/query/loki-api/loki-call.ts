@@ -1,9 +1,9 @@
 /** One request to Loki's HTTP API, with what serves it. */
 import type { RouteInput } from "../../http/route.ts";
-import { defaultLimits } from "../../languages/logql/evaluate/limits.ts";
-import { isLogQuery, type LabelMatcher, type LogQuery } from "../../languages/logql/syntax/ast.ts";
-import { parseLogqlQuery } from "../../languages/logql/syntax/parse-query.ts";
-import { Budget } from "../../languages/promql/evaluate/budget.ts";
+import { defaultLimits } from "@sounding/logql/evaluate/limits";
+import { isLogQuery, type LabelMatcher, type LogQuery } from "@sounding/logql/syntax/ast";
+import { parseLogqlQuery } from "@sounding/logql/syntax/parse-query";
+import { Budget } from "@sounding/promql/evaluate/budget";
 import type { MemoryCharge } from "../../memory-budget.ts";
 import { CooperativeYield } from "../../scheduling/cooperative-yield.ts";
 import type { Store } from "../../store/store.ts";

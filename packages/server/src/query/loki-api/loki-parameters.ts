@@ -1,6 +1,6 @@
 /** Reads the parameters of Loki's HTTP API from the query string and the form. https://grafana.com/docs/loki/latest/reference/loki-http-api/#timestamps */
 import { showValue } from "../../api/validate.ts";
-import { parseDuration } from "../../languages/promql/syntax/duration.ts";
+import { parseDuration } from "@sounding/promql/syntax/duration";
 import { invalidParameter, isDecimal, RequestParameters } from "../request-parameters.ts";
 
 /** From `fromUnixNano`, included, to `toUnixNano`, excluded. */

@@ -1,8 +1,8 @@
 /** Writes results of LogQL in the JSON of Loki's HTTP API. https://grafana.com/docs/loki/latest/reference/loki-http-api/#format */
-import type { LogEntry, LogqlResult, LogqlValue, LogStream } from "../../languages/logql/query-result.ts";
-import type { MatrixSeries, VectorSample } from "../../languages/promql/query-value.ts";
-import type { Labels } from "../../languages/promql/series/labels.ts";
-import { formatPlain } from "../../languages/promql/syntax/number-literal.ts";
+import type { LogEntry, LogqlResult, LogqlValue, LogStream } from "@sounding/logql/query-result";
+import type { MatrixSeries, VectorSample } from "@sounding/promql/query-value";
+import type { Labels } from "@sounding/promql/series/labels";
+import { formatPlain } from "@sounding/promql/syntax/number-literal";
 import { labelsJson, listOf } from "../metrics/prometheus-json.ts";
 import { statisticsJson } from "./statistics-json.ts";
 

@@ -2,7 +2,7 @@
  * Writes what a query cost as Loki's statistics. Clients read the summary; the parts about chunks, caches and ingesters, which
  * Sounding does not have, are 0. https://grafana.com/docs/loki/latest/reference/loki-http-api/#statistics
  */
-import type { QueryStatistics } from "../../languages/logql/query-result.ts";
+import type { QueryStatistics } from "@sounding/logql/query-result";
 
 const nothing: QueryStatistics = { entriesRead: 0, bytesRead: 0, entriesReturned: 0, durationMs: 0 };
 

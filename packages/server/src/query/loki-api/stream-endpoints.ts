@@ -1,6 +1,6 @@
 /** Serves the endpoints of Loki's HTTP API that list streams and their labels. */
 import { inputLimit } from "../../input-limits.ts";
-import { compareLabels, entriesOf, type Labels } from "../../languages/promql/series/labels.ts";
+import { compareLabels, entriesOf, type Labels } from "@sounding/promql/series/labels";
 import { labelsJson, listOf } from "../metrics/prometheus-json.ts";
 import { invalidParameter } from "../request-parameters.ts";
 import { readSelector, streamsRequest, type LokiCall } from "./loki-call.ts";

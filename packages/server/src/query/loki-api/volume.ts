@@ -8,8 +8,8 @@ import {
   keepLabels,
   labelsFrom,
   type Labels,
-} from "../../languages/promql/series/labels.ts";
-import { defaultLimits } from "../../languages/logql/evaluate/limits.ts";
+} from "@sounding/promql/series/labels";
+import { defaultLimits } from "@sounding/logql/evaluate/limits";
 import type { StreamVolume } from "../logs/streams.ts";
 import { labelsJson, listOf } from "../metrics/prometheus-json.ts";
 import { invalidParameter } from "../request-parameters.ts";

@@ -1,7 +1,7 @@
 /** Defines exemplars: single observations of a series, with the trace that each was made in. */
-import type { YieldBudget } from "../../languages/regex/yield-budget.ts";
-import type { Labels } from "../../languages/promql/series/labels.ts";
-import type { LabelMatcher } from "../../languages/promql/syntax/ast.ts";
+import type { YieldBudget } from "@sounding/promql/regex/yield-budget";
+import type { Labels } from "@sounding/promql/series/labels";
+import type { LabelMatcher } from "@sounding/promql/syntax/ast";
 
 export interface Exemplar {
   readonly timeMs: number;

@@ -1,8 +1,8 @@
 /** Matches labels against a selector's matchers. */
-import type { YieldBudget } from "../../languages/regex/yield-budget.ts";
-import { getLabel, type Labels } from "../../languages/promql/series/labels.ts";
-import { compileMatcher, matchesAll } from "../../languages/promql/series/matcher.ts";
-import type { LabelMatcher } from "../../languages/promql/syntax/ast.ts";
+import type { YieldBudget } from "@sounding/promql/regex/yield-budget";
+import { getLabel, type Labels } from "@sounding/promql/series/labels";
+import { compileMatcher, matchesAll } from "@sounding/promql/series/matcher";
+import type { LabelMatcher } from "@sounding/promql/syntax/ast";
 
 /** An absent label has the value "". A matcher with an invalid regular expression matches nothing. */
 export function isMatchedBy(

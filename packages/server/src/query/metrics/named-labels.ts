@@ -1,5 +1,5 @@
 /** Collects the labels that a query mentions in selectors, groupings, vector matching and function arguments. */
-import { childrenOf, type Expression } from "../../languages/promql/syntax/ast.ts";
+import { childrenOf, type Expression } from "@sounding/promql/syntax/ast";
 
 export function namedLabels(expression: Expression): ReadonlySet<string> {
   const names = new Set<string>();

@@ -1,10 +1,10 @@
 /** Writes query results in the JSON of Prometheus' HTTP API. https://prometheus.io/docs/prometheus/latest/querying/api/#expression-query-result-formats */
 import { LazyList } from "../../http/incremental-json.ts";
-import type { MatrixSeries, QueryValue, VectorSample } from "../../languages/promql/query-value.ts";
-import { allBuckets, type Bucket } from "../../languages/promql/histogram/bucket-bounds.ts";
-import { usesCustomBuckets, type FloatHistogram } from "../../languages/promql/histogram/float-histogram.ts";
-import { entriesOf, type Labels } from "../../languages/promql/series/labels.ts";
-import { formatSampleValue } from "../../languages/promql/syntax/number-literal.ts";
+import type { MatrixSeries, QueryValue, VectorSample } from "@sounding/promql/query-value";
+import { allBuckets, type Bucket } from "@sounding/promql/histogram/bucket-bounds";
+import { usesCustomBuckets, type FloatHistogram } from "@sounding/promql/histogram/float-histogram";
+import { entriesOf, type Labels } from "@sounding/promql/series/labels";
+import { formatSampleValue } from "@sounding/promql/syntax/number-literal";
 
 /** Seconds, and the value as a string. */
 export type SampleJson = [seconds: number, value: string];

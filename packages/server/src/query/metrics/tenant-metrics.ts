@@ -3,18 +3,18 @@
  * The reader fixes the organization and the key fixes the project before any query is evaluated.
  * docs/adr/0026-metrics-over-spans-and-pushed-series.md
  */
-import type { YieldBudget } from "../../languages/regex/yield-budget.ts";
+import type { YieldBudget } from "@sounding/promql/regex/yield-budget";
 import type { TenantReader } from "../../store/store.ts";
-import { getLabel, type Labels } from "../../languages/promql/series/labels.ts";
-import { matchesAll } from "../../languages/promql/series/matcher.ts";
+import { getLabel, type Labels } from "@sounding/promql/series/labels";
+import { matchesAll } from "@sounding/promql/series/matcher";
 import type {
   PromqlStorage,
   ReductionRequest,
   SelectRequest,
   StoredSeries,
   WindowsRequest,
-} from "../../languages/promql/storage.ts";
-import type { LabelMatcher } from "../../languages/promql/syntax/ast.ts";
+} from "@sounding/promql/storage";
+import type { LabelMatcher } from "@sounding/promql/syntax/ast";
 import type { ExemplarRequest, ExemplarSeries } from "./exemplar.ts";
 import { otlpExemplars } from "./otlp-series/otlp-exemplars.ts";
 import { semconvNames, withSpanMetric } from "./otlp-series/semconv-mapping.ts";

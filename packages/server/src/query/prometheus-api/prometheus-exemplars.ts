@@ -1,11 +1,11 @@
 /** Serves Prometheus' exemplars of the series that a query selects. https://prometheus.io/docs/prometheus/latest/querying/api/#querying-exemplars */
 import type { TenantReader } from "../../store/store.ts";
-import { workOfLabels, type Budget } from "../../languages/promql/evaluate/budget.ts";
-import { storeAccess } from "../../languages/promql/evaluate/select-series.ts";
-import { sortInSlices } from "../../languages/promql/evaluate/sort-in-slices.ts";
-import { compareLabels } from "../../languages/promql/series/labels.ts";
-import { childrenOf, type Expression, type LabelMatcher } from "../../languages/promql/syntax/ast.ts";
-import { formatSampleValue } from "../../languages/promql/syntax/number-literal.ts";
+import { workOfLabels, type Budget } from "@sounding/promql/evaluate/budget";
+import { storeAccess } from "@sounding/promql/evaluate/select-series";
+import { sortInSlices } from "@sounding/promql/evaluate/sort-in-slices";
+import { compareLabels } from "@sounding/promql/series/labels";
+import { childrenOf, type Expression, type LabelMatcher } from "@sounding/promql/syntax/ast";
+import { formatSampleValue } from "@sounding/promql/syntax/number-literal";
 import type { Exemplar, ExemplarSeries } from "../metrics/exemplar.ts";
 import { namedLabels } from "../metrics/named-labels.ts";
 import { labelsJson } from "../metrics/prometheus-json.ts";

@@ -1,10 +1,10 @@
 /** Serves the lists of Prometheus' HTTP API: series, label names, label values and metadata. */
 import type { TenantReader } from "../../store/store.ts";
-import { workOfLabels, type Budget } from "../../languages/promql/evaluate/budget.ts";
-import { storeAccess } from "../../languages/promql/evaluate/select-series.ts";
-import { sortInSlices } from "../../languages/promql/evaluate/sort-in-slices.ts";
-import { entriesOf, getLabel, type Labels } from "../../languages/promql/series/labels.ts";
-import type { LabelMatcher } from "../../languages/promql/syntax/ast.ts";
+import { workOfLabels, type Budget } from "@sounding/promql/evaluate/budget";
+import { storeAccess } from "@sounding/promql/evaluate/select-series";
+import { sortInSlices } from "@sounding/promql/evaluate/sort-in-slices";
+import { entriesOf, getLabel, type Labels } from "@sounding/promql/series/labels";
+import type { LabelMatcher } from "@sounding/promql/syntax/ast";
 import { seriesNames } from "../metrics/otlp-series/otlp-catalog.ts";
 import type { OtlpMetric } from "../metrics/otlp-series/otlp-metric.ts";
 import type { WantedLabels } from "../metrics/otlp-series/wanted-labels.ts";

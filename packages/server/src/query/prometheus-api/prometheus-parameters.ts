@@ -1,10 +1,10 @@
 /** Reads the parameters of Prometheus' HTTP API from the query string and the form. */
 import { showValue } from "../../api/validate.ts";
 import { inputLimit } from "../../input-limits.ts";
-import type { YieldBudget } from "../../languages/regex/yield-budget.ts";
-import type { LabelMatcher } from "../../languages/promql/syntax/ast.ts";
-import { parseDuration } from "../../languages/promql/syntax/duration.ts";
-import { parseQuery, QuerySize } from "../../languages/promql/syntax/parse-query.ts";
+import type { YieldBudget } from "@sounding/promql/regex/yield-budget";
+import type { LabelMatcher } from "@sounding/promql/syntax/ast";
+import { parseDuration } from "@sounding/promql/syntax/duration";
+import { parseQuery, QuerySize } from "@sounding/promql/syntax/parse-query";
 import { invalidParameter, isDecimal, RequestParameters } from "../request-parameters.ts";
 
 /** Selectors in `match[]`; each one is evaluated as a separate query. */

@@ -4,9 +4,9 @@
  */
 import { createHash } from "node:crypto";
 import { showValue } from "../../api/validate.ts";
-import { matchesAll } from "../../languages/promql/series/matcher.ts";
-import type { LabelMatcher } from "../../languages/promql/syntax/ast.ts";
-import type { YieldBudget } from "../../languages/regex/yield-budget.ts";
+import { matchesAll } from "@sounding/promql/series/matcher";
+import type { LabelMatcher } from "@sounding/promql/syntax/ast";
+import type { YieldBudget } from "@sounding/promql/regex/yield-budget";
 import { invalidParameter, type RequestParameters } from "../request-parameters.ts";
 import type { AlertReport, RuleGroupReport, RuleReport } from "./rule-reports.ts";
 

@@ -6,8 +6,8 @@ import type {
   MetricsExemplar,
   MetricsSeries,
   RangeMetricsResult,
-} from "../../languages/traceql/metrics/query-metrics.ts";
-import type { ReadStatistics } from "../../languages/traceql/read-traces.ts";
+} from "@sounding/traceql/metrics/query-metrics";
+import type { ReadStatistics } from "@sounding/traceql/read-traces";
 import { attributesJson, doubleJson } from "./value-json.ts";
 
 export function rangeAnswer({ series, statistics }: RangeMetricsResult): unknown {

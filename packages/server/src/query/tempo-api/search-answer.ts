@@ -1,8 +1,8 @@
 /** The answer of a search, in the JSON of Tempo's messages: 64-bit numbers as strings, zero and empty values omitted. */
 import { convertedList, LazyList } from "../../http/incremental-json.ts";
-import type { TraceSearchResult } from "../../languages/traceql/engine.ts";
-import type { FoundSpan, FoundSpanset, FoundTrace } from "../../languages/traceql/spans/found-trace.ts";
-import type { NamedValue } from "../../languages/traceql/spans/spanset.ts";
+import type { TraceSearchResult } from "@sounding/traceql/engine";
+import type { FoundSpan, FoundSpanset, FoundTrace } from "@sounding/traceql/spans/found-trace";
+import type { NamedValue } from "@sounding/traceql/spans/spanset";
 import { metricsJson } from "./metrics-answer.ts";
 import { attributesJson } from "./value-json.ts";
 

@@ -1,5 +1,5 @@
 /** Lists the names of tags that spans of a time range have. */
-import type { FieldExpression } from "../../languages/traceql/syntax/ast.ts";
+import type { FieldExpression } from "@sounding/traceql/syntax/ast";
 import { CooperativeYield } from "../../scheduling/cooperative-yield.ts";
 import { bind, callerOrganization, join, sql, type Statement } from "../../store/statement.ts";
 import type { TenantReader } from "../../store/store.ts";

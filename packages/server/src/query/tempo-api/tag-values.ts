@@ -2,8 +2,8 @@
 import { kindNames, statusNames } from "../traces/traceql-storage/span-codes.ts";
 import { hasAttribute, kindOf, rowAttributes } from "../traces/traceql-storage/attribute-columns.ts";
 import { toStaticValue } from "../traces/traceql-storage/stored-value.ts";
-import { printValue } from "../../languages/traceql/spans/print-element.ts";
-import type { StaticValue } from "../../languages/traceql/syntax/ast.ts";
+import { printValue } from "@sounding/traceql/spans/print-element";
+import type { StaticValue } from "@sounding/traceql/syntax/ast";
 import { CooperativeYield } from "../../scheduling/cooperative-yield.ts";
 import { bind, callerOrganization, sql, type Statement } from "../../store/statement.ts";
 import { expandingWindows } from "../expanding-windows.ts";

@@ -2,7 +2,7 @@
 import { showValue } from "../../api/validate.ts";
 import { AppError } from "../../errors.ts";
 import { inputLimit } from "../../input-limits.ts";
-import { parseDurationNano } from "../../languages/traceql/syntax/duration.ts";
+import { parseDurationNano } from "@sounding/traceql/syntax/duration";
 import { nowUnixNano, parseTime, type TimeRange } from "../time-window.ts";
 
 const secondNano = 1_000_000_000n;

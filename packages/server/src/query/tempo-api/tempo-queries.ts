@@ -2,12 +2,12 @@
 import { AppError } from "../../errors.ts";
 import { incrementalJson } from "../../http/incremental-json.ts";
 import type { RouteInput, RouteResponse } from "../../http/route.ts";
-import { searchTraces } from "../../languages/traceql/engine.ts";
-import { defaultStepNano } from "../../languages/traceql/metrics/intervals.ts";
-import { queryTraceqlInstant, queryTraceqlRange } from "../../languages/traceql/metrics/query-metrics.ts";
-import { queryOfTags } from "../../languages/traceql/spans/tag-search.ts";
-import type { SearchQuery, TraceqlQuery } from "../../languages/traceql/syntax/ast.ts";
-import { parseQuery } from "../../languages/traceql/syntax/parse-query.ts";
+import { searchTraces } from "@sounding/traceql/engine";
+import { defaultStepNano } from "@sounding/traceql/metrics/intervals";
+import { queryTraceqlInstant, queryTraceqlRange } from "@sounding/traceql/metrics/query-metrics";
+import { queryOfTags } from "@sounding/traceql/spans/tag-search";
+import type { SearchQuery, TraceqlQuery } from "@sounding/traceql/syntax/ast";
+import { parseQuery } from "@sounding/traceql/syntax/parse-query";
 import { CooperativeYield } from "../../scheduling/cooperative-yield.ts";
 import type { Store } from "../../store/store.ts";
 import { createTenantTraces } from "../traces/traceql-storage/tenant-traces.ts";

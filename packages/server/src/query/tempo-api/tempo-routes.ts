@@ -3,7 +3,7 @@ import { tempoOperations, type TempoEndpoint } from "../../api/tempo.ts";
 import { AppError } from "../../errors.ts";
 import { incrementalJson } from "../../http/incremental-json.ts";
 import { route, type ErrorWriter, type Route, type RouteInput, type RouteResponse } from "../../http/route.ts";
-import { parseIncomplete } from "../../languages/traceql/syntax/parse-incomplete.ts";
+import { parseIncomplete } from "@sounding/traceql/syntax/parse-incomplete";
 import type { Store } from "../../store/store.ts";
 import { openReader } from "../open-reader.ts";
 import { serveInstantMetrics, serveRangeMetrics, serveSearch } from "./tempo-queries.ts";

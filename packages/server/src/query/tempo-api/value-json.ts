@@ -2,9 +2,9 @@
  * Values of TraceQL as OTLP's AnyValue in JSON, as Tempo writes them: status, kind and durations are texts. Arrays are texts
  * as well, unlike in Tempo: Grafana's table of spans cannot show a search with a value that is an array.
  */
-import { printValue } from "../../languages/traceql/spans/print-element.ts";
-import type { StaticValue } from "../../languages/traceql/syntax/ast.ts";
-import type { NamedValue } from "../../languages/traceql/spans/spanset.ts";
+import { printValue } from "@sounding/traceql/spans/print-element";
+import type { StaticValue } from "@sounding/traceql/syntax/ast";
+import type { NamedValue } from "@sounding/traceql/spans/spanset";
 import type { AnyValue, KeyValue } from "../attribute-values.ts";
 
 export function valueJson(value: StaticValue): AnyValue {

@@ -1,8 +1,9 @@
 /** Reads the streams of Loki's PushRequest. https://github.com/grafana/loki/blob/main/pkg/push/push.proto */
 import { showValue } from "../../api/validate.ts";
+import { QueryError } from "@sounding/promql/query-error";
 import { AppError } from "../../errors.ts";
-import type { LabelMatcher } from "../../languages/logql/syntax/ast.ts";
-import { parseLogql } from "../../languages/logql/syntax/parse-query.ts";
+import type { LabelMatcher } from "@sounding/logql/syntax/ast";
+import { parseLogql } from "@sounding/logql/syntax/parse-query";
 import { MessageScan, type RangeList } from "../../protobuf/message-scan.ts";
 import { message } from "../../protobuf/message-type.ts";
 import { int64At, uint32At } from "../../protobuf/numbers.ts";
@@ -49,7 +50,7 @@ function matchersIn(text: string, at: string): readonly LabelMatcher[] {
     const query = parseLogql(text);
     if (query.kind === "log-query" && query.stages.length === 0) return query.matchers;
   } catch (cause) {
-    if (!(cause instanceof AppError)) throw cause;
+    if (!(cause instanceof QueryError)) throw cause;
   }
   const shown = showValue(text);
   throw new AppError("invalid_request", `${at}.labels is ${shown}; expected labels such as {app="shop"}.`, {

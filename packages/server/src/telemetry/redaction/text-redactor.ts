@@ -1,8 +1,8 @@
 /** Replaces sensitive data in texts of telemetry, in slices: the time for a text is linear in its length. */
 import { RE2JS } from "re2js";
 import { inputLimit } from "../../input-limits.ts";
-import { compileSearch } from "../../languages/regex/search.ts";
-import { neverYield } from "../../languages/regex/yield-budget.ts";
+import { compileSearch } from "@sounding/promql/regex/search";
+import { neverYield } from "@sounding/promql/regex/yield-budget";
 import { longStep, type CooperativeYield } from "../../scheduling/cooperative-yield.ts";
 import { detectors, type Detector, type FoundRange } from "../../sensitive-data/detectors.ts";
 import { sensitiveKinds, type SensitiveKind } from "../../sensitive-data/kinds.ts";

@@ -2,8 +2,8 @@
  * Counts entries or bytes of lines in the store, by windows of time and labels, where the result is exactly the engine's. Time is
  * divided into cells, so that each window is a whole number of cells.
  */
-import type { CountSeries, CountsRequest } from "../../../languages/logql/storage.ts";
-import { keepLabels, type Labels } from "../../../languages/promql/series/labels.ts";
+import type { CountSeries, CountsRequest } from "@sounding/logql/storage";
+import { keepLabels, type Labels } from "@sounding/promql/series/labels";
 import { isWholeMinute, minuteUnixNano, rolledUpPart } from "../../../store/rollups/rolled-up-part.ts";
 import { logMinutes } from "../../../store/rollups/rollup-tables.ts";
 import { lineBytes } from "../../../store/row-expressions.ts";

@@ -2,7 +2,7 @@
  * Reads the log entries of a LogQL query in order of time, without duplicates, in slices of bounded size: as long as the engine
  * evaluates one slice, no statement runs.
  */
-import type { EntriesRequest, EntryBatch } from "../../../languages/logql/storage.ts";
+import type { EntriesRequest, EntryBatch } from "@sounding/logql/storage";
 import { bind, sql, type Statement } from "../../../store/statement.ts";
 import { allOf } from "../../conditions.ts";
 import { nowUnixNano } from "../../time-window.ts";

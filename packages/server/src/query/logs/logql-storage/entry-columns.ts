@@ -1,6 +1,6 @@
 /** The columns that a query for entries reads, and the batches that are made of them. */
-import type { EntriesRequest, EntryBatch } from "../../../languages/logql/storage.ts";
-import type { YieldBudget } from "../../../languages/regex/yield-budget.ts";
+import type { EntriesRequest, EntryBatch } from "@sounding/logql/storage";
+import type { YieldBudget } from "@sounding/promql/regex/yield-budget";
 import { lineBytes } from "../../../store/row-expressions.ts";
 import { attributeKinds } from "../../../store/schema.ts";
 import { bind, sql, type Statement } from "../../../store/statement.ts";

@@ -2,7 +2,7 @@
  * Reads a sample of the entries of a query: the newest ones of each slice of its time range, by two statements for all slices. The
  * first counts entries by short cells of time, the second reads the cells that have enough.
  */
-import type { EntriesRequest, EntryBatch } from "../../../languages/logql/storage.ts";
+import type { EntriesRequest, EntryBatch } from "@sounding/logql/storage";
 import { rolledUpPart } from "../../../store/rollups/rolled-up-part.ts";
 import { minuteNanos } from "../../../store/rollups/rollup.ts";
 import { logMinutes } from "../../../store/rollups/rollup-tables.ts";

@@ -1,5 +1,5 @@
 /** Whose log entries a query reads. */
-import type { YieldBudget } from "../../../languages/regex/yield-budget.ts";
+import type { YieldBudget } from "@sounding/promql/regex/yield-budget";
 import type { TenantReader } from "../../../store/store.ts";
 
 /** What every part of a running query needs. */

@@ -2,8 +2,8 @@
  * Turns matchers on structured metadata into conditions on the rows of `logs`: every row that matches meets them. Values are found by
  * the indexes of trace IDs and attributes, whatever the attribute is called: several names become the same label.
  */
-import { getLabel } from "../../../languages/promql/series/labels.ts";
-import type { LabelMatcher } from "../../../languages/promql/syntax/ast.ts";
+import { getLabel } from "@sounding/promql/series/labels";
+import type { LabelMatcher } from "@sounding/promql/syntax/ast";
 import { bind, callerOrganization, join, sql, type Statement } from "../../../store/statement.ts";
 import { lookUpResources } from "../../resource-lookup.ts";
 import type { LogsQuery, Running } from "./logs-query.ts";

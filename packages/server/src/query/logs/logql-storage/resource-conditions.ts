@@ -1,6 +1,6 @@
 /** Conditions on the resources of log entries, which have the stream labels that no column of `logs` has. */
-import { compileMatcher } from "../../../languages/promql/series/matcher.ts";
-import type { LabelMatcher } from "../../../languages/promql/syntax/ast.ts";
+import { compileMatcher } from "@sounding/promql/series/matcher";
+import type { LabelMatcher } from "@sounding/promql/syntax/ast";
 import { attributeKinds, pushedStreamSchema } from "../../../store/schema.ts";
 import { bind, callerOrganization, join, sql, type Statement } from "../../../store/statement.ts";
 import { allOf } from "../../conditions.ts";

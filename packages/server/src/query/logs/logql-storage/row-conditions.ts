@@ -1,5 +1,5 @@
 /** The conditions of a query on the rows of `logs`, without those on time. They select all rows that the query needs. */
-import type { EntriesRequest } from "../../../languages/logql/storage.ts";
+import type { EntriesRequest } from "@sounding/logql/storage";
 import { callerOrganization, sql, type Statement } from "../../../store/statement.ts";
 import { allOf, projectCondition } from "../../conditions.ts";
 import { lineConditions } from "./line-conditions.ts";

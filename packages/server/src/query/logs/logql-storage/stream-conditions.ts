@@ -1,6 +1,6 @@
 /** Turns matchers on stream labels into conditions on the rows of `logs`: every row whose stream matches meets them. */
-import { matchesValue } from "../../../languages/promql/series/matcher.ts";
-import type { LabelMatcher } from "../../../languages/promql/syntax/ast.ts";
+import { matchesValue } from "@sounding/promql/series/matcher";
+import type { LabelMatcher } from "@sounding/promql/syntax/ast";
 import { bind, join, sql, type Statement } from "../../../store/statement.ts";
 import { unknownService } from "../../attribute-condition.ts";
 import type { LogsQuery, Running } from "./logs-query.ts";

@@ -1,8 +1,8 @@
 /** The streams of a query's entries: their labels, and whether the query selects them. */
-import { getLabel, type Labels } from "../../../languages/promql/series/labels.ts";
-import { matchesAll } from "../../../languages/promql/series/matcher.ts";
-import type { LabelMatcher } from "../../../languages/promql/syntax/ast.ts";
-import type { YieldBudget } from "../../../languages/regex/yield-budget.ts";
+import { getLabel, type Labels } from "@sounding/promql/series/labels";
+import { matchesAll } from "@sounding/promql/series/matcher";
+import type { LabelMatcher } from "@sounding/promql/syntax/ast";
+import type { YieldBudget } from "@sounding/promql/regex/yield-budget";
 import type { QueryOptions, TenantReader } from "../../../store/store.ts";
 import { lookUpResources, type InstrumentationScope, type Resource } from "../../resource-lookup.ts";
 import { streamLabels, type StreamColumns } from "./stream-labels.ts";

@@ -2,7 +2,7 @@
  * Serves one organization's log entries to the LogQL engine and to Loki's API. The reader fixes the organization and the key
  * fixes the project before any query is evaluated. docs/adr/0033-logql-and-the-loki-api.md
  */
-import type { LogqlStorage } from "../../../languages/logql/storage.ts";
+import type { LogqlStorage } from "@sounding/logql/storage";
 import {
   labelNames,
   labelValues,

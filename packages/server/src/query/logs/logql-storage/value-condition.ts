@@ -1,5 +1,5 @@
 /** Conditions of the store on one value, from a matcher. */
-import type { LabelMatcher } from "../../../languages/promql/syntax/ast.ts";
+import type { LabelMatcher } from "@sounding/promql/syntax/ast";
 import { bind, sql, type Statement } from "../../../store/statement.ts";
 import { storeExpression } from "../../store-expression.ts";
 

@@ -1,5 +1,5 @@
 /** Divides the windows of a query into cells, and adds cells up to windows. */
-import type { CountsRequest } from "../../../languages/logql/storage.ts";
+import type { CountsRequest } from "@sounding/logql/storage";
 import { bind, sql, type Statement } from "../../../store/statement.ts";
 import type { TimeRange } from "../../time-window.ts";
 import { lastUnixNano } from "./store-times.ts";

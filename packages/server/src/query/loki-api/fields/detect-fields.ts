@@ -2,12 +2,12 @@
  * Finds the fields of log entries: their structured metadata, the labels that the query extracts, and what the parsers `json`
  * and `logfmt` read in their lines. https://grafana.com/docs/loki/latest/reference/loki-http-api/#detected-fields
  */
-import { labelLimitError } from "../../../languages/logql/pipeline/entry-labels.ts";
-import { compilePipeline, type Pipeline, type PipelineOutput } from "../../../languages/logql/pipeline/pipeline.ts";
-import type { LogEntry, LogStream } from "../../../languages/logql/query-result.ts";
-import type { JsonParser, LogfmtParser } from "../../../languages/logql/syntax/ast.ts";
-import type { Budget } from "../../../languages/promql/evaluate/budget.ts";
-import { entriesOf, type Labels } from "../../../languages/promql/series/labels.ts";
+import { labelLimitError } from "@sounding/logql/pipeline/entry-labels";
+import { compilePipeline, type Pipeline, type PipelineOutput } from "@sounding/logql/pipeline/pipeline";
+import type { LogEntry, LogStream } from "@sounding/logql/query-result";
+import type { JsonParser, LogfmtParser } from "@sounding/logql/syntax/ast";
+import type { Budget } from "@sounding/promql/evaluate/budget";
+import { entriesOf, type Labels } from "@sounding/promql/series/labels";
 import { commonType, fieldType, type FieldType } from "./field-type.ts";
 import { jsonPaths } from "./json-paths.ts";
 

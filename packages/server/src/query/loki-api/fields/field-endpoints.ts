@@ -1,7 +1,7 @@
 /** Serves the fields of log entries, and their values, from a sample of the newest entries. */
-import { queryLogqlRange } from "../../../languages/logql/engine.ts";
-import type { LogStream } from "../../../languages/logql/query-result.ts";
-import { compareText } from "../../../languages/promql/series/labels.ts";
+import { queryLogqlRange } from "@sounding/logql/engine";
+import type { LogStream } from "@sounding/logql/query-result";
+import { compareText } from "@sounding/promql/series/labels";
 import { readLogQuery, type LokiCall } from "../loki-call.ts";
 import { detectFields } from "./detect-fields.ts";
 

@@ -1,7 +1,7 @@
 /** The types of detected fields, from the text of their values. */
-import { parseByteSize } from "../../../languages/logql/pipeline/byte-size.ts";
-import { parseGoDuration } from "../../../languages/logql/pipeline/go-duration.ts";
-import { parseGoFloat } from "../../../languages/logql/pipeline/go-number.ts";
+import { parseByteSize } from "@sounding/logql/pipeline/byte-size";
+import { parseGoDuration } from "@sounding/logql/pipeline/go-duration";
+import { parseGoFloat } from "@sounding/logql/pipeline/go-number";
 
 export type FieldType = "string" | "int" | "float" | "boolean" | "duration" | "bytes";
 

@@ -3,10 +3,10 @@
  * its counts are estimated from the number of its entries.
  * https://grafana.com/docs/loki/latest/reference/loki-http-api/#patterns-detection
  */
-import { queryLogqlRange } from "../../../languages/logql/engine.ts";
-import type { LogStream } from "../../../languages/logql/query-result.ts";
-import type { LogQuery } from "../../../languages/logql/syntax/ast.ts";
-import { getLabel } from "../../../languages/promql/series/labels.ts";
+import { queryLogqlRange } from "@sounding/logql/engine";
+import type { LogStream } from "@sounding/logql/query-result";
+import type { LogQuery } from "@sounding/logql/syntax/ast";
+import { getLabel } from "@sounding/promql/series/labels";
 import { invalidParameter } from "../../request-parameters.ts";
 import type { EntrySample } from "../../logs/logql-storage/entry-sample.ts";
 import { readLogQuery, type LokiCall } from "../loki-call.ts";

@@ -1,6 +1,6 @@
 /** Writes the messages of a tail. https://grafana.com/docs/loki/latest/reference/loki-http-api/#stream-logs */
-import type { LogEntry } from "../../../languages/logql/query-result.ts";
-import type { Labels } from "../../../languages/promql/series/labels.ts";
+import type { LogEntry } from "@sounding/logql/query-result";
+import type { Labels } from "@sounding/promql/series/labels";
 import { labelsJson } from "../../metrics/prometheus-json.ts";
 import { entryJson } from "../result-json.ts";
 

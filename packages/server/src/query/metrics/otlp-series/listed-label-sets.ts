@@ -1,6 +1,6 @@
 /** Lists the label sets of OTLP series with the labels of parts, as Prometheus has them: one for each bucket and quantile. */
-import type { Labels } from "../../../languages/promql/series/labels.ts";
-import { formatPlain } from "../../../languages/promql/syntax/number-literal.ts";
+import type { Labels } from "@sounding/promql/series/labels";
+import { formatPlain } from "@sounding/promql/syntax/number-literal";
 import type { ListColumn } from "../../../store/native-reader.ts";
 import { sql } from "../../../store/statement.ts";
 import type { TenantReader } from "../../../store/store.ts";

@@ -1,5 +1,5 @@
 /** Converts OTLP's exponential histograms to Prometheus' native histograms. https://opentelemetry.io/docs/specs/otel/compatibility/prometheus_and_openmetrics/#exponential-histograms */
-import { noBuckets, type Buckets, type FloatHistogram } from "../../../languages/promql/histogram/float-histogram.ts";
+import { noBuckets, type Buckets, type FloatHistogram } from "@sounding/promql/histogram/float-histogram";
 
 export interface ExponentialPoint {
   readonly count: number;

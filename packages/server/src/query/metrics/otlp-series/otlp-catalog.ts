@@ -3,7 +3,7 @@ import { bind, callerOrganization, sql, type Statement } from "../../../store/st
 import { metricTypes } from "../../../store/metric-tables.ts";
 import type { TenantReader } from "../../../store/store.ts";
 import { allOf, projectCondition } from "../../conditions.ts";
-import type { SelectRequest } from "../../../languages/promql/storage.ts";
+import type { SelectRequest } from "@sounding/promql/storage";
 import type { OtlpMetric, OtlpPart, OtlpSeriesName } from "./otlp-metric.ts";
 import { remembered } from "./remembered-descriptions.ts";
 import { metricName } from "./prometheus-names.ts";

@@ -1,8 +1,8 @@
 /** Reads the exemplars that applications sent with the points of their metrics. */
 import { CooperativeYield, longStep } from "../../../scheduling/cooperative-yield.ts";
 import { bind, callerOrganization, sql, type Statement } from "../../../store/statement.ts";
-import { labelsFrom } from "../../../languages/promql/series/labels.ts";
-import { formatPlain } from "../../../languages/promql/syntax/number-literal.ts";
+import { labelsFrom } from "@sounding/promql/series/labels";
+import { formatPlain } from "@sounding/promql/syntax/number-literal";
 import { allOf, projectCondition } from "../../conditions.ts";
 import { intervalOf, seriesPerInterval, type Exemplar, type ExemplarSeries } from "../exemplar.ts";
 import { isMatchedBy } from "../label-matching.ts";

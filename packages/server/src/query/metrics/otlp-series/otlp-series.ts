@@ -1,9 +1,9 @@
 /** Reads series that applications sent over OTLP, with Prometheus' names, labels and histogram parts. */
-import type { YieldBudget } from "../../../languages/regex/yield-budget.ts";
-import { labelsFrom, type Labels } from "../../../languages/promql/series/labels.ts";
-import { markStale, type StoredSeries } from "../../../languages/promql/storage.ts";
-import type { LabelMatcher } from "../../../languages/promql/syntax/ast.ts";
-import { formatPlain } from "../../../languages/promql/syntax/number-literal.ts";
+import type { YieldBudget } from "@sounding/promql/regex/yield-budget";
+import { labelsFrom, type Labels } from "@sounding/promql/series/labels";
+import { markStale, type StoredSeries } from "@sounding/promql/storage";
+import type { LabelMatcher } from "@sounding/promql/syntax/ast";
+import { formatPlain } from "@sounding/promql/syntax/number-literal";
 import { isMatchedBy } from "../label-matching.ts";
 import { toNativeHistogram } from "./native-histogram.ts";
 import type { OtlpPart, OtlpSeriesName } from "./otlp-metric.ts";

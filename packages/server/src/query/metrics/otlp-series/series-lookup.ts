@@ -1,6 +1,6 @@
 /** Finds the series of OTLP metrics whose labels match a selector. */
-import type { YieldBudget } from "../../../languages/regex/yield-budget.ts";
-import type { LabelMatcher } from "../../../languages/promql/syntax/ast.ts";
+import type { YieldBudget } from "@sounding/promql/regex/yield-budget";
+import type { LabelMatcher } from "@sounding/promql/syntax/ast";
 import { bind, callerOrganization, sql, type Statement } from "../../../store/statement.ts";
 import type { TenantReader } from "../../../store/store.ts";
 import { allOf, projectCondition } from "../../conditions.ts";

@@ -1,8 +1,8 @@
 /** Builds series in the column format of the PromQL engine. */
 import { longStep, CooperativeYield } from "../../../scheduling/cooperative-yield.ts";
-import type { FloatHistogram } from "../../../languages/promql/histogram/float-histogram.ts";
-import type { Labels } from "../../../languages/promql/series/labels.ts";
-import { markStale, type StoredSeries } from "../../../languages/promql/storage.ts";
+import type { FloatHistogram } from "@sounding/promql/histogram/float-histogram";
+import type { Labels } from "@sounding/promql/series/labels";
+import { markStale, type StoredSeries } from "@sounding/promql/storage";
 
 export interface Sample {
   readonly timeMs: number;

@@ -1,6 +1,6 @@
 /** Lists the labels of OTLP series for lists of label names and values, without one row per series. */
 import { inputLimit } from "../../../input-limits.ts";
-import { labelsFrom, type Labels } from "../../../languages/promql/series/labels.ts";
+import { labelsFrom, type Labels } from "@sounding/promql/series/labels";
 import { bind, callerOrganization, sql, type Statement } from "../../../store/statement.ts";
 import { toText } from "../../attribute-values.ts";
 import { allOf, projectCondition } from "../../conditions.ts";

@@ -1,5 +1,5 @@
 /** Metric presets about agents, refused content, sessions and audio. */
-import type { Expression, LabelMatcher } from "../../../languages/promql/syntax/ast.ts";
+import type { Expression, LabelMatcher } from "@sounding/promql/syntax/ast";
 import { aggregate, betweenVectors, call, range, withNumber } from "./expression-factories.ts";
 import { increaseOf, quantileOf, quotient } from "./inference-presets.ts";
 import type { MetricPreset, PresetCall, PresetFilter } from "./preset.ts";

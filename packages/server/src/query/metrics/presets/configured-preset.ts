@@ -4,14 +4,9 @@
  */
 import type { MetricPresetSettings } from "../../../config/metric-presets.ts";
 import { AppError, toAppError } from "../../../errors.ts";
-import {
-  childrenOf,
-  type DurationExpression,
-  type Expression,
-  type LabelMatcher,
-} from "../../../languages/promql/syntax/ast.ts";
-import { typeOf } from "../../../languages/promql/syntax/check.ts";
-import { parseExpression } from "../../../languages/promql/syntax/parse.ts";
+import { childrenOf, type DurationExpression, type Expression, type LabelMatcher } from "@sounding/promql/syntax/ast";
+import { typeOf } from "@sounding/promql/syntax/check";
+import { parseExpression } from "@sounding/promql/syntax/parse";
 import { duration } from "./expression-factories.ts";
 import { matcherFilters, type MatcherFilter, type MetricPreset, type PresetCall } from "./preset.ts";
 

@@ -10,9 +10,9 @@ import type {
   NumberLiteral,
   StringLiteral,
   VectorMatching,
-} from "../../../languages/promql/syntax/ast.ts";
-import { nowhere } from "../../../languages/promql/syntax/source-range.ts";
-import type { AggregationOperator, BinaryOperator } from "../../../languages/promql/syntax/token.ts";
+} from "@sounding/promql/syntax/ast";
+import { nowhere } from "@sounding/promql/syntax/source-range";
+import type { AggregationOperator, BinaryOperator } from "@sounding/promql/syntax/token";
 
 export function equals(name: string, value: string): LabelMatcher {
   return { name, operator: "=", value };

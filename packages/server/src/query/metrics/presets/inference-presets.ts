@@ -1,5 +1,5 @@
 /** Metric presets about model calls and tokens. */
-import type { Expression, LabelMatcher } from "../../../languages/promql/syntax/ast.ts";
+import type { Expression, LabelMatcher } from "@sounding/promql/syntax/ast";
 import type { RatesOfModels } from "../../../pricing/current-rates.ts";
 import { aggregate, betweenVectors, call, constantSeries, number, range, withNumber } from "./expression-factories.ts";
 import type { MetricPreset, PresetCall, PresetFilter } from "./preset.ts";

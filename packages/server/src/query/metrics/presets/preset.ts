@@ -1,5 +1,5 @@
 /** Defines what a metric preset is: a named PromQL query with filters. */
-import type { Expression, LabelMatcher } from "../../../languages/promql/syntax/ast.ts";
+import type { Expression, LabelMatcher } from "@sounding/promql/syntax/ast";
 
 /** The filters of metrics queries that become label matchers. */
 export const matcherFilters = [

@@ -4,9 +4,9 @@
  */
 import { AppError } from "../../../errors.ts";
 import { inputLimit } from "../../../input-limits.ts";
-import { matchesValue } from "../../../languages/promql/series/matcher.ts";
-import type { SelectRequest } from "../../../languages/promql/storage.ts";
-import type { LabelMatcher } from "../../../languages/promql/syntax/ast.ts";
+import { matchesValue } from "@sounding/promql/series/matcher";
+import type { SelectRequest } from "@sounding/promql/storage";
+import type { LabelMatcher } from "@sounding/promql/syntax/ast";
 import { bind, sql } from "../../../store/statement.ts";
 import type { TenantReader } from "../../../store/store.ts";
 import { isDecidedByStore } from "./span-matchers.ts";

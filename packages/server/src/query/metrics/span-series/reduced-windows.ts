@@ -2,8 +2,8 @@
  * Reduces functions over windows of spans to one number for each window in the store: with tens of thousands of sessions a day, the
  * series that are counted take much more memory and time than the result.
  */
-import type { GridSeries, ReductionRequest } from "../../../languages/promql/storage.ts";
-import { emptyLabels } from "../../../languages/promql/series/labels.ts";
+import type { GridSeries, ReductionRequest } from "@sounding/promql/storage";
+import { emptyLabels } from "@sounding/promql/series/labels";
 import { bind, sql, type Statement } from "../../../store/statement.ts";
 import { selectCells, type Cells, type SpanWindows, spanWindows } from "./span-cells.ts";
 import { one } from "./span-metric.ts";

@@ -4,7 +4,7 @@
  */
 import { bucketOf, endMs } from "../../../store/row-expressions.ts";
 import { bind, join, sql, type Statement } from "../../../store/statement.ts";
-import type { WindowsRequest } from "../../../languages/promql/storage.ts";
+import type { WindowsRequest } from "@sounding/promql/storage";
 import type { SpanLabel } from "../../../store/span-labels.ts";
 import { withMatchingValues } from "./matching-values.ts";
 import type { SpanMetric } from "./span-metric.ts";

@@ -5,8 +5,8 @@
 import { longStep, CooperativeYield } from "../../../scheduling/cooperative-yield.ts";
 import { bucketOf, endMs } from "../../../store/row-expressions.ts";
 import { bind, sql, type Statement } from "../../../store/statement.ts";
-import { labelsFrom } from "../../../languages/promql/series/labels.ts";
-import { formatPlain } from "../../../languages/promql/syntax/number-literal.ts";
+import { labelsFrom } from "@sounding/promql/series/labels";
+import { formatPlain } from "@sounding/promql/syntax/number-literal";
 import {
   intervalOf,
   seriesPerInterval,

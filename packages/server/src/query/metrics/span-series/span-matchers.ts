@@ -1,6 +1,6 @@
 /** Conditions of the store for matchers of labels of spans. */
-import type { LabelMatcher } from "../../../languages/promql/syntax/ast.ts";
-import { wordList } from "../../../languages/regex/word-list.ts";
+import type { LabelMatcher } from "@sounding/promql/syntax/ast";
+import { wordList } from "@sounding/promql/regex/word-list";
 import { bind, sql, type Statement } from "../../../store/statement.ts";
 import { storeExpression } from "../../store-expression.ts";
 

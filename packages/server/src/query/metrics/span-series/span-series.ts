@@ -7,9 +7,9 @@ import { longStep, CooperativeYield } from "../../../scheduling/cooperative-yiel
 import { bucketBounds, bucketOf, endMs } from "../../../store/row-expressions.ts";
 import { bind, join, sql, type Statement } from "../../../store/statement.ts";
 import type { TenantReader } from "../../../store/store.ts";
-import { labelsFrom, type Labels } from "../../../languages/promql/series/labels.ts";
-import type { SelectRequest, StoredSeries } from "../../../languages/promql/storage.ts";
-import { formatPlain } from "../../../languages/promql/syntax/number-literal.ts";
+import { labelsFrom, type Labels } from "@sounding/promql/series/labels";
+import type { SelectRequest, StoredSeries } from "@sounding/promql/storage";
+import { formatPlain } from "@sounding/promql/syntax/number-literal";
 import { isMatchedBy } from "../label-matching.ts";
 import type { SpanLabel } from "../../../store/span-labels.ts";
 import { withMatchingValues } from "./matching-values.ts";

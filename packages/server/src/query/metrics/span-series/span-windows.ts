@@ -5,9 +5,9 @@
 import { longStep, CooperativeYield } from "../../../scheduling/cooperative-yield.ts";
 import { bucketBounds } from "../../../store/row-expressions.ts";
 import { sql } from "../../../store/statement.ts";
-import { labelsFrom, type Labels } from "../../../languages/promql/series/labels.ts";
-import type { GridSeries, WindowsRequest } from "../../../languages/promql/storage.ts";
-import { formatPlain } from "../../../languages/promql/syntax/number-literal.ts";
+import { labelsFrom, type Labels } from "@sounding/promql/series/labels";
+import type { GridSeries, WindowsRequest } from "@sounding/promql/storage";
+import { formatPlain } from "@sounding/promql/syntax/number-literal";
 import { selectCells, type SpanWindows, spanWindows } from "./span-cells.ts";
 import type { SpanSeriesName } from "./span-metrics.ts";
 import { toNumber, type SpanQuery } from "./span-series.ts";

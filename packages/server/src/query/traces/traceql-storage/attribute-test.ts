@@ -1,6 +1,6 @@
-/** Conditions on an attribute in a map of attributes, in SQL. The rules are those of `languages/traceql/spans/static-value.ts`. */
-import type { ComparisonOperator, StaticValue } from "../../../languages/traceql/syntax/ast.ts";
-import { compileExpression } from "../../../languages/regex/regular-expression.ts";
+/** Conditions on an attribute in a map of attributes, in SQL. The rules are those of `packages/traceql/src/spans/static-value.ts`. */
+import type { ComparisonOperator, StaticValue } from "@sounding/traceql/syntax/ast";
+import { compileExpression } from "@sounding/promql/regex/regular-expression";
 import { attributeKinds } from "../../../store/schema.ts";
 import { bind, sql, type Statement } from "../../../store/statement.ts";
 import { isCheapInStore } from "../../store-regex.ts";

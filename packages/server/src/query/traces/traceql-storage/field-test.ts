@@ -1,5 +1,5 @@
 /** A comparison of a field with a constant. */
-import type { ComparisonOperator, StaticValue } from "../../../languages/traceql/syntax/ast.ts";
+import type { ComparisonOperator, StaticValue } from "@sounding/traceql/syntax/ast";
 
 export interface FieldTest {
   /** The field is on its left side. */

@@ -1,6 +1,6 @@
 /** The fields by which a grid groups spans: the columns that have them, and their values. */
-import type { SpanGridRequest } from "../../../languages/traceql/storage.ts";
-import type { StaticValue } from "../../../languages/traceql/syntax/ast.ts";
+import type { SpanGridRequest } from "@sounding/traceql/storage";
+import type { StaticValue } from "@sounding/traceql/syntax/ast";
 import { sql, type Statement } from "../../../store/statement.ts";
 import type { ResourceLookup } from "../../resource-lookup.ts";
 import { hasAttribute, kindOf, rowAttributes, valueOf } from "./attribute-columns.ts";

@@ -1,5 +1,5 @@
 /** Conditions on what a span has besides its attributes, in SQL over `spans`. */
-import type { Intrinsic } from "../../../languages/traceql/syntax/ast.ts";
+import type { Intrinsic } from "@sounding/traceql/syntax/ast";
 import { durationNanos } from "../../../store/row-expressions.ts";
 import { bind, sql, type Statement } from "../../../store/statement.ts";
 import { exactly, never, undecided, type Approximation, type Bound } from "./approximation.ts";

@@ -1,5 +1,5 @@
 /** Finds the traces with spans that may fulfil a query's conditions, newest first, in growing windows of time. */
-import type { TracesRequest } from "../../../languages/traceql/storage.ts";
+import type { TracesRequest } from "@sounding/traceql/storage";
 import { bind, callerOrganization, join, sql, type Statement } from "../../../store/statement.ts";
 import type { TenantReader } from "../../../store/store.ts";
 import { allOf, projectCondition, startTimeCondition } from "../../conditions.ts";

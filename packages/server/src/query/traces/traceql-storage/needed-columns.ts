@@ -1,5 +1,5 @@
 /** What a query reads of spans, and the columns that have it. */
-import type { TracesRequest } from "../../../languages/traceql/storage.ts";
+import type { TracesRequest } from "@sounding/traceql/storage";
 import { bind, sql, type Statement } from "../../../store/statement.ts";
 
 export interface NeededColumns {

@@ -1,5 +1,5 @@
 /** Reads spans with the columns that a query needs, and turns them into what the TraceQL engine evaluates. */
-import type { Attributes, SpanEvent, SpanLink, TraceqlSpan } from "../../../languages/traceql/storage.ts";
+import type { Attributes, SpanEvent, SpanLink, TraceqlSpan } from "@sounding/traceql/storage";
 import { CooperativeYield } from "../../../scheduling/cooperative-yield.ts";
 import { durationNanos } from "../../../store/row-expressions.ts";
 import { bind, callerOrganization, sql, type Statement } from "../../../store/statement.ts";

@@ -1,6 +1,6 @@
 /** Reads cells of a grid from sums of spans by minute, where they hold everything that the grid needs. */
-import type { SpanGridRequest } from "../../../languages/traceql/storage.ts";
-import type { AttributeField, FieldExpression, IntrinsicField } from "../../../languages/traceql/syntax/ast.ts";
+import type { SpanGridRequest } from "@sounding/traceql/storage";
+import type { AttributeField, FieldExpression, IntrinsicField } from "@sounding/traceql/syntax/ast";
 import {
   isWholeMinute,
   minuteUnixNano,

@@ -1,5 +1,5 @@
 /** Chooses examples of the spans that may fulfil a condition: the newest of each part of the time, at most one of a trace. */
-import type { TraceSample, TracesRequest } from "../../../languages/traceql/storage.ts";
+import type { TraceSample, TracesRequest } from "@sounding/traceql/storage";
 import { bind, callerOrganization, join, sql, type Statement } from "../../../store/statement.ts";
 import { allOf, projectCondition, startTimeCondition } from "../../conditions.ts";
 import type { TimeRange } from "../../time-window.ts";

@@ -1,5 +1,5 @@
 /** The names of status and kind of spans, at the positions of their numbers in OTLP. */
-import type { KindValue, StatusValue } from "../../../languages/traceql/syntax/ast.ts";
+import type { KindValue, StatusValue } from "@sounding/traceql/syntax/ast";
 
 /** OTLP's Status.StatusCode. */
 export const statusNames: readonly StatusValue[] = ["unset", "ok", "error"];

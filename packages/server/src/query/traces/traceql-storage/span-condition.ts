@@ -5,7 +5,7 @@ import type {
   FieldExpression,
   FieldOperation,
   IntrinsicField,
-} from "../../../languages/traceql/syntax/ast.ts";
+} from "@sounding/traceql/syntax/ast";
 import { attributeKinds } from "../../../store/schema.ts";
 import { bind, callerOrganization, join, sql, type Statement } from "../../../store/statement.ts";
 import { allOf, projectCondition, startTimeCondition } from "../../conditions.ts";

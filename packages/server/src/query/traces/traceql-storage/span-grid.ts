@@ -1,7 +1,7 @@
 /** Aggregates spans by time and fields in the store, for metrics. Returns null where only the engine is exact. */
-import { keyOf } from "../../../languages/traceql/spans/static-value.ts";
-import type { SpanGridRequest, SpanGridSeries } from "../../../languages/traceql/storage.ts";
-import type { StaticValue } from "../../../languages/traceql/syntax/ast.ts";
+import { keyOf } from "@sounding/traceql/spans/static-value";
+import type { SpanGridRequest, SpanGridSeries } from "@sounding/traceql/storage";
+import type { StaticValue } from "@sounding/traceql/syntax/ast";
 import { CooperativeYield } from "../../../scheduling/cooperative-yield.ts";
 import { durationBucket, durationNanos, hasDurationBucket } from "../../../store/row-expressions.ts";
 import { bind, callerOrganization, join, sql, type Statement } from "../../../store/statement.ts";

@@ -1,5 +1,5 @@
 /** Converts attribute values from the store's columns to TraceQL's values. */
-import type { StaticValue } from "../../../languages/traceql/syntax/ast.ts";
+import type { StaticValue } from "@sounding/traceql/syntax/ast";
 import { attributeKinds } from "../../../store/schema.ts";
 import { toAnyValue, toPlainText, type AnyValue } from "../../attribute-values.ts";
 

@@ -2,13 +2,7 @@
  * Serves one organization's traces to the TraceQL engine. The reader fixes the organization and the key fixes the project
  * before any query is evaluated. docs/adr/0034-traceql-and-the-tempo-api.md
  */
-import type {
-  TraceHead,
-  TraceSample,
-  TraceqlStorage,
-  TraceqlTrace,
-  TracesRequest,
-} from "../../../languages/traceql/storage.ts";
+import type { TraceHead, TraceSample, TraceqlStorage, TraceqlTrace, TracesRequest } from "@sounding/traceql/storage";
 import { sql, type Statement } from "../../../store/statement.ts";
 import type { TenantReader } from "../../../store/store.ts";
 import { locate, locationsCondition } from "../trace-locations.ts";

@@ -1,5 +1,5 @@
 /** Reads what is known of whole traces: their roots, times, and the spans and errors of each service. */
-import type { ServiceCounts, TraceHead } from "../../../languages/traceql/storage.ts";
+import type { ServiceCounts, TraceHead } from "@sounding/traceql/storage";
 import { sql, type Statement } from "../../../store/statement.ts";
 import type { ReadOptions, SpanRow } from "./read-spans.ts";
 
