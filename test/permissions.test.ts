@@ -1,4 +1,7 @@
-/** Every operation is called with every built-in role, every single permission and the permissions of older keys, on one server. */
+/**
+ * Every operation is called by keys and by people with every built-in role and every single permission, and with the permissions of
+ * older keys, on one server.
+ */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { operations } from "../packages/server/src/api/index.ts";
@@ -9,9 +12,12 @@ import {
   keyPermissions,
   permissionsOfKey,
   permissionsOfRoleKey,
+  permissions as allPermissions,
+  withIncluded,
   type Permission,
 } from "../packages/server/src/permissions.ts";
 import { beforeTests } from "./support/hooks.ts";
+import { TestIdentityProvider } from "./support/identity-provider.ts";
 import { startServer, type RunningServer } from "./support/running-server.ts";
 
 interface KnownCaller {
@@ -20,6 +26,11 @@ interface KnownCaller {
 }
 
 let server: RunningServer;
+let idp: TestIdentityProvider;
+const audience = "https://sounding.example.com";
+/** Only the role `owner` has the permission of this name. */
+const granted = allPermissions.filter((permission) => permission !== "owner");
+const soleRole = (permission: Permission): string => `only ${permission}`;
 
 async function created(path: string, body: object): Promise<Record<string, string>> {
   const answer = await server.call(`/admin/v1${path}`, body, { authorization: `Bearer ${server.operatorKey}` });
@@ -28,9 +39,24 @@ async function created(path: string, body: object): Promise<Record<string, strin
 }
 
 beforeTests(async (stack) => {
-  server = stack.use(await startServer());
+  idp = stack.use(await TestIdentityProvider.start());
+  const rules = [...builtInRoleNames, ...granted.map(soleRole)].map((role) => ({
+    claim: "role",
+    values: [role],
+    organization: "acme",
+    role,
+  }));
+  const acme = { issuer: idp.issuer, audiences: [audience], rules };
+  server = stack.use(await startServer(JSON.stringify({ sign_in: { providers: { acme } } })));
   await created("/organizations", { name: "acme" });
+  for (const permission of granted)
+    await created("/roles", { organization_id: "acme", name: soleRole(permission), permissions: [permission] });
 });
+
+/** A token of a person with the role, who has what no key has: `personal_keys` and `owner`. */
+async function personWith(role: string): Promise<string> {
+  return await idp.sign({ aud: audience, sub: role, role });
+}
 
 async function newKey(rights: object): Promise<string> {
   return (await created("/keys", { organization_id: "acme", name: "k", ...rights }))["secret"]!;
@@ -74,12 +100,30 @@ describe("every operation", () => {
 
   for (const permission of keyPermissions) {
     test(`with a role that has the permission ${permission} alone`, async () => {
-      const name = `only ${permission}`;
-      await created("/roles", { organization_id: "acme", name, permissions: [permission] });
       const permissions = permissionsOfRoleKey([permission]);
-      await checkEveryOperation({ secret: await newKey({ role: name }), permissions });
+      await checkEveryOperation({ secret: await newKey({ role: soleRole(permission) }), permissions });
     });
   }
+
+  for (const role of builtInRoleNames) {
+    test(`as a person with the role ${role}`, async () => {
+      const permissions = withIncluded(builtInRoles[role].permissions);
+      await checkEveryOperation({ secret: await personWith(role), permissions });
+    });
+  }
+
+  for (const permission of granted) {
+    test(`as a person with a role that has the permission ${permission} alone`, async () => {
+      await checkEveryOperation({
+        secret: await personWith(soleRole(permission)),
+        permissions: withIncluded([permission]),
+      });
+    });
+  }
+
+  test("an owner may do everything in the organization that a permission allows", () => {
+    assert.deepEqual(withIncluded(builtInRoles.owner.permissions), new Set(allPermissions));
+  });
 
   for (const permission of ["inference", "telemetry_write", "telemetry_read", "admin"] as const) {
     test(`with a key that has the permission ${permission}, as before there were roles`, async () => {
@@ -88,9 +132,12 @@ describe("every operation", () => {
     });
   }
 
-  test("for operators only refuses an administrator of an organization", async () => {
-    const secret = await newKey({ role: "admin" });
-    for (const { method, path } of operations.filter(({ operator }) => operator === true)) {
+  test("for operators only refuses administrators and owners of an organization", async () => {
+    const callers = [await newKey({ role: "admin" }), await personWith("admin"), await personWith("owner")];
+    const ofOperators = operations.filter(({ operator }) => operator === true);
+    for (const [secret, { method, path }] of callers.flatMap((each) =>
+      ofOperators.map((one) => [each, one] as const),
+    )) {
       const response = await fetch(`${server.url}${path.replaceAll(/\{\+?\w+\}/g, "none")}`, {
         method,
         headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
