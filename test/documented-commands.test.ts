@@ -25,7 +25,8 @@ const notRun: Readonly<Record<string, string>> = {
   "npm run build": "test/packages.test.ts does the same in other folders",
   "sounding serve": "does not end; test/quick-start.test.ts starts the server",
   "sounding login --device": "waits for a person; packages/server/test/sign-in/terminals.test.ts has one",
-  "sounding sessions end": "needs a session of a person; packages/server/test/sign-in/terminals.test.ts has one",
+  "sounding sessions end": "needs a session of a person; test/sign-in-to-audit-log.test.ts has two",
+  "sounding member set bob@example.com -o default": "needs a person; test/sign-in-to-audit-log.test.ts has one",
   "sounding audit verify --local":
     "needs a control database on this machine; packages/cli/test/administration-commands.test.ts has one",
   "llama-server": "is a program of its own",
