@@ -115,3 +115,36 @@ test("accounts are recorded: the link, sign-ins, refusals, delays and changes, w
     assert.ok(found.includes(JSON.stringify(expected)), JSON.stringify({ expected, found }));
   for (const hidden of [token, password]) assert.ok(!JSON.stringify(events).includes(hidden));
 });
+
+test("administrators of each organization of a person see that sign-ins at the account are delayed, others do not", async () => {
+  const { body: person } = await server.operator("POST", "/admin/v1/people", {
+    email: "cy@example.com",
+    organization_id: "acme",
+    role: "viewer",
+  });
+  await server.operator("POST", "/admin/v1/memberships", {
+    person_id: person.id,
+    organization_id: "globex",
+    role: "billing",
+  });
+  const other = await server.tenant("initech");
+  for (let count = 0; count < 5; count++)
+    await new TestBrowser(server.url).request("POST", "/authentication/account_sessions", {
+      body: { email: "cy@example.com", password: "seven quiet lanterns" },
+    });
+  for (const { call, organization } of [server.acme, server.globex]) {
+    const events: TestJson[] = await server.events(call, "&action=delaySignIn");
+    assert.deepEqual(
+      events.map(({ actor, address, details, organization_id: id, target }) => [
+        { ...actor },
+        address,
+        details,
+        id,
+        target.name,
+      ]),
+      [[{ kind: "system", id: null, name: null }, "127.0.0.1", { failures: 5 }, organization.id, "cy@example.com"]],
+    );
+  }
+  assert.deepEqual(await server.events(other.call, "&action=delaySignIn"), []);
+  assert.equal((await server.verify()).valid, true);
+});

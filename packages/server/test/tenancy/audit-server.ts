@@ -145,6 +145,7 @@ export async function startAuditServer(
     as,
     operator,
     ordinary: as(first.key),
+    tenant,
     acme: await tenant("acme"),
     globex: await tenant("globex"),
     trail,
