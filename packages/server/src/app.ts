@@ -223,7 +223,7 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
     ...deletions.routes,
     ...auditRoutes(control),
     ...signIn.routes,
-    ...scimRoutes({ control, logger, providers: () => signIn.providerSettings(), publicUrl: address.publicUrl }),
+    ...scimRoutes({ control, logger, providers: () => signIn.providerSettings(), address }),
     ...statusRoutes({
       metrics,
       scrape: sharing?.scrape,

@@ -7,9 +7,11 @@ import { route, type Route, type RouteInput, type RouteResponse } from "../http/
 import type { Logger } from "../logger.ts";
 import { requireWholeOrganization } from "../tenancy/authority.ts";
 import type { ControlDatabase, Reader, Writer } from "../tenancy/control-database.ts";
+import { publicAddress, type ServerAddress } from "../tenancy/sign-in-link.ts";
 import type { Scope } from "../tenant.ts";
 import { configuration, resourceTypes, schemas } from "./discovery.ts";
-import { createGroup, deleteGroup, requireGroup, updateGroup, type ScimGroupRow } from "./groups.ts";
+import { ScimGroups } from "./group-changes.ts";
+import { requireGroup, type ScimGroupRow } from "./groups.ts";
 import { listGroups, listUsers } from "./lists.ts";
 import { readMembers } from "./members.ts";
 import type { ProviderRules, RuleParts, ScimOrganization } from "./memberships.ts";
@@ -24,16 +26,13 @@ export interface ScimOptions {
   readonly logger: Logger;
   /** The settings of the identity providers, whose rules apply to groups. */
   readonly providers: () => readonly ProviderRules[];
-  readonly publicUrl: string | undefined;
+  readonly address: ServerAddress;
 }
 
 type Input = Pick<RouteInput<unknown>, "origin" | "query" | "scope">;
 
-export function scimRoutes({ control, publicUrl, ...parts }: ScimOptions): readonly Route[] {
-  const baseOf = ({ origin }: Input): string => {
-    const { host, secure } = origin();
-    return `${publicUrl ?? `${secure ? "https" : "http"}://${host}`}/scim/v2`;
-  };
+export function scimRoutes({ address, control, ...parts }: ScimOptions): readonly Route[] {
+  const baseOf = ({ origin }: Input): string => `${publicAddress(origin(), address)}/scim/v2`;
   const shown = (input: Input) => ({ base: baseOf(input), isShown: shownAttributes(input.query) });
   const change: Parts["change"] = (scope, run) => {
     const organization = organizationOf(scope);
@@ -46,7 +45,7 @@ export function scimRoutes({ control, publicUrl, ...parts }: ScimOptions): reado
       route(operation, (input) => json(documents[index]!(baseOf(input))), errorForm),
     ),
     ...userRoutes({ control, change, shown, parts }),
-    ...groupRoutes({ control, change, shown, parts }),
+    ...groupRoutes({ control, shown, parts }),
   ];
 }
 
@@ -122,7 +121,9 @@ function userRoutes({ change, control, parts, shown }: Parts): Route[] {
   ];
 }
 
-function groupRoutes({ change, control, parts, shown }: Parts): Route[] {
+function groupRoutes({ control, parts, shown }: Omit<Parts, "change">): Route[] {
+  const groupsOf = (scope: Scope): ScimGroups =>
+    new ScimGroups((run) => control.change(run), organizationOf(scope), parts);
   const answer = async (input: Input, row: ScimGroupRow, status = 200): Promise<RouteResponse> => {
     const [group] = await control.read((database) => showGroups(database, [row], shown(input)));
     return json(group!, status);
@@ -141,7 +142,7 @@ function groupRoutes({ change, control, parts, shown }: Parts): Route[] {
       scim.createGroup,
       async (input) => {
         const group = readGroup(input.body);
-        return answer(input, await change(input.scope, (...to) => createGroup(...to, group, parts)), 201);
+        return answer(input, await groupsOf(input.scope).create(group), 201);
       },
       errorForm,
     ),
@@ -158,7 +159,7 @@ function groupRoutes({ change, control, parts, shown }: Parts): Route[] {
       async (input) => {
         const { scim_group_id: id = "" } = input.path;
         const replaced = { ...readGroup(input.body), added: new Set<string>(), removed: new Set<string>() };
-        return answer(input, await change(input.scope, (...to) => updateGroup(...to, { id, change: replaced }, parts)));
+        return answer(input, await groupsOf(input.scope).update(id, replaced));
       },
       errorForm,
     ),
@@ -166,15 +167,14 @@ function groupRoutes({ change, control, parts, shown }: Parts): Route[] {
       scim.patchGroup,
       async (input) => {
         const { scim_group_id: id = "" } = input.path;
-        const changed = { id, change: patchGroup(input.body) };
-        return answer(input, await change(input.scope, (...to) => updateGroup(...to, changed, parts)));
+        return answer(input, await groupsOf(input.scope).update(id, patchGroup(input.body)));
       },
       errorForm,
     ),
     route(
       scim.deleteGroup,
       async ({ path: { scim_group_id: id = "" }, scope }) => {
-        await change(scope, (...from) => deleteGroup(...from, id, parts));
+        await groupsOf(scope).delete(id);
         return { kind: "empty", status: 204 };
       },
       errorForm,

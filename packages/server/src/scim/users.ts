@@ -7,9 +7,9 @@ import { newIdentifier, nowSeconds, requireRoom } from "../tenancy/row-values.ts
 import type { ControlTables } from "../tenancy/tables.ts";
 import { findOrAddPerson, followChanges } from "./link.ts";
 import {
-  applyRules,
   deactivate,
   removeFromOrganization,
+  RuledMemberships,
   type RuleParts,
   type ScimOrganization,
 } from "./memberships.ts";
@@ -60,6 +60,20 @@ export async function requireUser(database: Reader, { id: organizationId }: Scim
   return row;
 }
 
+/** The organization's user who is the person. */
+export async function userOfPerson(
+  database: Reader,
+  { id: organizationId }: ScimOrganization,
+  personId: string,
+): Promise<ScimUserRow | undefined> {
+  return await database
+    .selectFrom("scim_users")
+    .selectAll()
+    .where("organization_id", "=", organizationId)
+    .where("person_id", "=", personId)
+    .executeTakeFirst();
+}
+
 /** @throws AppError conflict if the organization has the user, too many, or would be left without an owner */
 export async function createUser(
   transaction: Writer,
@@ -77,7 +91,7 @@ export async function createUser(
   });
   await requireFreeName(transaction, organizationId, user.userName);
   const person = await findOrAddPerson(transaction, user);
-  await requireFreePerson(transaction, organizationId, person);
+  await requireFreePerson(transaction, organization, person);
   const now = nowSeconds();
   const row: ScimUserRow = {
     id: newIdentifier("suser"),
@@ -105,8 +119,8 @@ export async function updateUser(
     await requireFreeName(transaction, organization.id, user.userName);
   const person = await followChanges(transaction, organization, before.person_id, user);
   if (person.id !== before.person_id) {
-    await requireFreePerson(transaction, organization.id, person);
-    await applyRules(transaction, organization, { ...before, active: 0, address: "" }, parts);
+    await requireFreePerson(transaction, organization, person);
+    await new RuledMemberships(transaction, organization, parts).apply({ ...before, active: 0, address: "" });
   }
   const row = {
     ...before,
@@ -135,7 +149,7 @@ async function settle(
 ): Promise<ScimUserRow> {
   const settled = { ...row, active: Number(user.active) };
   if (!user.active) await deactivate(transaction, organization, row);
-  await applyRules(transaction, organization, { ...settled, address: addressOf(user) }, parts);
+  await new RuledMemberships(transaction, organization, parts).apply({ ...settled, address: addressOf(user) });
   return settled;
 }
 
@@ -165,15 +179,10 @@ async function requireFreeName(database: Reader, organizationId: string, userNam
 
 async function requireFreePerson(
   database: Reader,
-  organizationId: string,
+  organization: ScimOrganization,
   { email, id }: { readonly id: string; readonly email: string },
 ): Promise<void> {
-  const other = await database
-    .selectFrom("scim_users")
-    .select("id")
-    .where("organization_id", "=", organizationId)
-    .where("person_id", "=", id)
-    .executeTakeFirst();
+  const other = await userOfPerson(database, organization, id);
   if (other !== undefined)
     throw scimError("uniqueness", `The user ${other.id} has the address ${JSON.stringify(email)}.`, "emails");
 }

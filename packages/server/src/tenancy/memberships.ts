@@ -132,26 +132,30 @@ export async function requireRemainingOwner(
 ): Promise<void> {
   const hadOwner = await hasOwner(transaction, organizationId);
   await change();
-  if (hadOwner && !(await hasOwner(transaction, organizationId))) {
-    throw new AppError(
-      "conflict",
-      "This would leave the organization without an owner. Make another person its owner first.",
-    );
-  }
+  if (hadOwner && !(await hasOwner(transaction, organizationId))) throw noOwnerLeft();
+}
+
+export function noOwnerLeft(): AppError {
+  return new AppError(
+    "conflict",
+    "This would leave the organization without an owner. Make another person its owner first.",
+  );
 }
 
 /** Whether a person who is not disabled is owner of the whole organization. */
 export async function hasOwner(database: Reader, organizationId: string): Promise<boolean> {
-  const row = await database
+  return (await ownersOf(database, organizationId).limit(1).executeTakeFirst()) !== undefined;
+}
+
+/** The memberships that make people who are not disabled owners of the whole organization. */
+export function ownersOf(database: Reader, organizationId: string) {
+  return database
     .selectFrom("memberships")
     .innerJoin("people", "people.id", "memberships.person_id")
-    .select("memberships.id")
+    .select(["memberships.person_id as personId", "memberships.source"])
     .where("memberships.organization_id", "=", organizationId)
     .where("memberships.project_id", "is", null)
     .where("memberships.role", "=", "owner")
     .where("people.disabled_at", "is", null)
-    .where(isActiveMembership())
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
+    .where(isActiveMembership());
 }

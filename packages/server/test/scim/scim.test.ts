@@ -1,8 +1,11 @@
 /** SCIM against a server with two tenants, in the requests that the documentation of Okta and of Entra ID gives. */
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
+import { request, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { json } from "node:stream/consumers";
 import { describe, test } from "node:test";
 import { clientId, clientSecret, TestIdentityProvider } from "../../../../test/support/identity-provider.ts";
 import { beforeTests } from "../../../../test/support/hooks.ts";
@@ -303,6 +306,15 @@ test("only a key with the permission is let in, and only an owner or an operator
   const asked = { name: "scim", permissions: ["provision"] };
   const own = await server.acme.call("POST", "/admin/v1/keys", asked);
   assert.equal(own.status, 403, JSON.stringify(own.body));
+});
+
+test("addresses of resources do not repeat a host that anybody may have sent", async () => {
+  const { hostname, port } = new URL(server.url);
+  const headers = { authorization: `Bearer ${acme.secret}`, host: "evil.example" };
+  const asked = request({ hostname, port, path: "/scim/v2/ServiceProviderConfig", headers }).end();
+  const [response] = (await once(asked, "response")) as [IncomingMessage];
+  const { meta } = (await json(response)) as TestJson;
+  assert.equal(meta.location, "http://127.0.0.1:4141/scim/v2/ServiceProviderConfig");
 });
 
 test("the last owner stays", async () => {

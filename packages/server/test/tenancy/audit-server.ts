@@ -66,12 +66,13 @@ export async function startAuditServer(
 ) {
   const first = (await bootstrap(control))!;
   const failedKeys = new FailedKeys(1_000_000);
+  const address = { publicUrl: undefined, url: "http://127.0.0.1:4141" };
   const signIn = await openSignIn({
     control,
     settings: { accounts: true, providers },
     passwordCost: { N: 2 ** 8, r: 8, p: 1 },
     failedKeys,
-    address: { publicUrl: undefined, url: "http://127.0.0.1:4141" },
+    address,
     logger: silentLogger,
   });
   const trail = new AuditTrail({ control, logger: silentLogger, now });
@@ -84,7 +85,7 @@ export async function startAuditServer(
       control,
       logger: silentLogger,
       providers: () => signIn.providerSettings(),
-      publicUrl: undefined,
+      address,
     }),
     plain("queryTraces", "/observability/traces", "telemetry_read"),
     plain("exportTelemetry", "/observability/export", "telemetry_read"),
