@@ -11,7 +11,7 @@ import type { Background } from "./background/background.ts";
 import { continueConversation, withItemIds, withoutForeignReasoning, type Continued } from "./continue-conversation.ts";
 import type { CreatedResponse } from "./created-response.ts";
 import { failureOf } from "./failure.ts";
-import { parseResponseEvent, withResponse } from "./parse-event.ts";
+import { parseResponseEvent } from "./response-event.ts";
 import { responsesWire } from "./responses-wire.ts";
 
 export type CreateResponse = (input: ReceivedCall<ResponseRequest>) => Promise<CreatedResponse>;
@@ -76,10 +76,10 @@ class ResponseCall {
 
   async finish(response: JsonObject): Promise<JsonObject> {
     const shown = this.#shown(response);
-    if (!this.#isStored || typeof shown["id"] !== "string") return { ...shown, store: false };
+    if (!this.#isStored || typeof shown["id"] !== "string") return notStored(shown);
     const isAdded =
       (this.#isSmall && (await this.#add(shown, shown["id"]))) || (await this.#addName(shown["id"], shown));
-    return isAdded ? shown : { ...shown, store: false };
+    return isAdded ? shown : notStored(shown);
   }
 
   async #add(response: JsonObject, id: string): Promise<boolean> {
@@ -110,7 +110,7 @@ class ResponseCall {
       }
       if (parsed.type === "response.created") this.#begun = this.#shown(parsed.response);
       const response = responsesWire.isLast(event) ? await this.finish(parsed.response) : this.#shown(parsed.response);
-      yield withResponse(event, parsed, response);
+      yield parsed.with(response);
     }
   }
 
@@ -125,4 +125,8 @@ class ResponseCall {
     const { previous_response_id: previousId } = this.#input.body;
     return previousId == null ? response : { ...response, previous_response_id: previousId };
   }
+}
+
+function notStored(response: JsonObject): JsonObject {
+  return response["store"] === false ? response : { ...response, store: false };
 }

@@ -14,6 +14,7 @@ import {
   type EmitText,
   type OpenOutput,
 } from "./open-output.ts";
+import { ResponseEvent } from "./response-event.ts";
 import { beginResponse, endResponse, itemStatus } from "./response-object.ts";
 import { toolReader, type ClientTool } from "./tools.ts";
 
@@ -57,7 +58,7 @@ class ResponseStream implements ChunkTranslation {
     const last = this.#outputs.at(-1);
     const output = this.#outputs.map((each) => each.end(each === last ? status : "completed"));
     const response = endResponse(this.#response, { output, reason: this.#reason, usage: this.#usage });
-    this.#emit(`response.${String(response["status"])}`, { response });
+    this.#emitResponse(String(response["status"]), response);
   }
 
   readonly #emit: Emit = (type, members) => {
@@ -71,10 +72,15 @@ class ResponseStream implements ChunkTranslation {
     this.#send({ name: type, data });
   };
 
+  #emitResponse(state: string, response: JsonObject): void {
+    const type = `response.${state}`;
+    this.#send(new ResponseEvent(type, { type, sequence_number: this.#sequence++, response }));
+  }
+
   #begin(chunk: ChatCompletionChunk): void {
     this.#id = chunk.id;
     this.#response = beginResponse(chunk, this.#request);
-    for (const state of ["created", "in_progress"]) this.#emit(`response.${state}`, { response: this.#response });
+    for (const state of ["created", "in_progress"]) this.#emitResponse(state, this.#response);
   }
 
   #addDelta(delta: ChatDelta): void {

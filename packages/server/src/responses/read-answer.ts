@@ -3,7 +3,7 @@ import type { ChatCompletion, ChatCompletionChunk, ChatDelta, ChatUsage, FinishR
 import { headOf, toChunk, toCompletion } from "../chat/read-wire.ts";
 import type { WireEvent } from "../engines/wire.ts";
 import { isObject, parseObject, textOf, type JsonObject } from "../json-object.ts";
-import { parseResponseEvent } from "./parse-event.ts";
+import { parseResponseEvent } from "./response-event.ts";
 import { toChatUsage } from "./response-usage.ts";
 
 export function readAnswer(answer: JsonObject): ChatCompletion {

@@ -9,8 +9,8 @@ import { pricedAnswer } from "../pricing/call-costs.ts";
 import { describeRequest } from "./describe-request.ts";
 import { fromChunks } from "./from-chunks.ts";
 import { fromCompletion } from "./from-completion.ts";
-import { parseResponseEvent, withResponse } from "./parse-event.ts";
 import { createReader, readAnswer } from "./read-answer.ts";
+import { parseResponseEvent } from "./response-event.ts";
 import { toChatRequest } from "./to-chat-request.ts";
 
 const lastEvents = new Set(["response.completed", "response.incomplete"]);
@@ -26,12 +26,13 @@ export const responsesWire: WireFormat<ResponseRequest> = {
   createReader,
   withModel(event, modelId) {
     const parsed = parseResponseEvent(event);
-    return parsed === undefined ? event : withResponse(event, parsed, { ...parsed.response, model: modelId });
+    if (parsed === undefined || parsed.response["model"] === modelId) return event;
+    return parsed.with({ ...parsed.response, model: modelId });
   },
   hasFinalUsage: isLast,
   withCost(event, cost) {
     const parsed = cost === undefined ? undefined : parseResponseEvent(event);
-    return parsed === undefined ? event : withResponse(event, parsed, pricedAnswer(parsed.response, cost));
+    return parsed?.with(pricedAnswer(parsed.response, cost)) ?? event;
   },
   isLast,
   errorIn,
