@@ -21,7 +21,7 @@ import { complete } from "./complete.ts";
 import { prepareChat } from "./prepare.ts";
 import { PreparedCall } from "./prepared-call.ts";
 import { toWireCall } from "./wire-call.ts";
-import { named, observed, pricedEvents, readEvents, withId } from "./wire-events.ts";
+import { readEvents, translatedEvents, withId } from "./wire-events.ts";
 import { priced, type ServedAnswer, type WireAnswer } from "./wire-answer.ts";
 import type { WireFormat, WireRequest } from "./wire.ts";
 
@@ -127,8 +127,7 @@ async function serveGuarded<Request extends WireRequest>(
   const modelChunks = model.stream(call);
   const options = { signal, choiceCount: 1, onWithheld: () => record.onWithheld() };
   const open = () => guard.stream(modelChunks, options) ?? modelChunks;
-  const chunks = observed(open, { wire: format.wire, record, tell, answerId });
-  const events = pricedEvents(format.fromChunks(chunks, body), format, record);
+  const events = translatedEvents(open, body, { format, record, tell, answerId });
   return { kind: "events", events: reportEnd(events, (error) => record.end(error)) };
 }
 
@@ -173,15 +172,14 @@ class RoutedWireCall<Request extends WireRequest> {
   events(): AsyncIterable<WireEvent> {
     const { format, input, model, record, onTarget } = this.#routed;
     const { answerId } = input;
-    const items = model.items(this.#routedCall, (target, engine): AsyncIterable<WireEvent> => {
+    const events = model.items(this.#routedCall, (target, { engine, modelId }): AsyncIterable<WireEvent> => {
       const native = this.#nativeAt(target, engine);
       const tell = (): void => onTarget?.({ engine, isNative: native !== undefined });
-      if (native !== undefined)
-        return readEvents(native.stream(this.#wireCall, format.isLast), { format, record, tell, answerId });
-      const open = async () => target.stream(await this.#chatCall());
-      return format.fromChunks(observed(open, { wire: format.wire, record, tell, answerId }), input.body);
+      const observed = { format, record, tell, answerId, modelId };
+      if (native !== undefined) return readEvents(native.stream(this.#wireCall, format.isLast), observed);
+      return translatedEvents(async () => target.stream(await this.#chatCall()), input.body, observed);
     });
-    return reportEnd(named(items, format, record), (error) => record.end(error));
+    return reportEnd(events, (error) => record.end(error));
   }
 
   get #routedCall(): PreparedCall {

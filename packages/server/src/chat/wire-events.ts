@@ -5,6 +5,7 @@ import type { ChatWire, WireEvent } from "../engines/wire.ts";
 import { AppError } from "../errors.ts";
 import type { CallRecord } from "./call-record.ts";
 import { observeChunk } from "./chunks.ts";
+import { translateChunks } from "./translate-chunks.ts";
 import type { WireFormat, WireRequest } from "./wire.ts";
 
 /** Prefixes by which clients recognize the IDs of a wire. */
@@ -19,58 +20,37 @@ export function withId(wire: ChatWire, completion: ChatCompletion): ChatCompleti
   return { ...completion, id: createId(wire) };
 }
 
-interface Observed {
+interface Observed<Request extends WireRequest> {
+  readonly format: WireFormat<Request>;
   readonly record: CallRecord;
   /** Tells which target serves the call. */
   readonly tell: () => void;
   readonly answerId: string | undefined;
 }
 
-export async function* observed(
+/** The events of an answer that is translated. @param modelId as clients know it; absent: the chunks have it */
+export function translatedEvents<Request extends WireRequest>(
   open: () => AsyncIterable<ChatCompletionChunk> | Promise<AsyncIterable<ChatCompletionChunk>>,
-  { wire, record, tell, answerId }: Observed & { readonly wire: ChatWire },
-): AsyncGenerator<ChatCompletionChunk, void, undefined> {
+  request: Request,
+  { format, record, tell, answerId, modelId }: Observed<Request> & { readonly modelId?: string },
+): AsyncIterable<WireEvent> {
   let id: string | undefined;
-  for await (const chunk of await open()) {
-    if (id === undefined) tell();
-    chunk.id = id ??= answerId ?? createId(wire);
-    observeChunk(chunk, record);
-    yield chunk;
-  }
-}
-
-export async function* named<Request extends WireRequest>(
-  items: AsyncIterable<{ readonly item: WireEvent; readonly modelId: string }>,
-  format: WireFormat<Request>,
-  record: CallRecord,
-): AsyncGenerator<WireEvent, void, undefined> {
-  for await (const { item, modelId } of items) {
-    record.onModel(modelId);
-    yield pricedEvent(format.withModel(item, modelId), format, record);
-  }
-}
-
-export async function* pricedEvents<Request extends WireRequest>(
-  events: AsyncIterable<WireEvent>,
-  format: WireFormat<Request>,
-  record: CallRecord,
-): AsyncGenerator<WireEvent, void, undefined> {
-  for await (const event of events) yield pricedEvent(event, format, record);
-}
-
-/** Tells the cost with the usage of the whole answer. */
-function pricedEvent<Request extends WireRequest>(
-  event: WireEvent,
-  format: WireFormat<Request>,
-  record: CallRecord,
-): WireEvent {
-  return format.hasFinalUsage(event) ? format.withCost(event, record.toldCost) : event;
+  return translateChunks(open, {
+    begin: (output) => format.fromChunks(request, output),
+    onChunk(chunk) {
+      if (id === undefined) tell();
+      chunk.id = id ??= answerId ?? createId(format.wire);
+      if (modelId !== undefined) chunk.model = modelId;
+      observeChunk(chunk, record);
+    },
+    toldCost: () => record.toldCost,
+  });
 }
 
 /** Passes an upstream's events on. @throws AppError for a stream that is cut off or tells a failure */
 export async function* readEvents<Request extends WireRequest>(
   events: AsyncIterable<WireEvent>,
-  { format, record, tell, answerId }: Observed & { readonly format: WireFormat<Request> },
+  { format, record, tell, answerId, modelId }: Observed<Request> & { readonly modelId: string },
 ): AsyncGenerator<WireEvent, void, undefined> {
   const read = format.createReader();
   let isFirst = true;
@@ -81,11 +61,15 @@ export async function* readEvents<Request extends WireRequest>(
       if (usage != null) record.onFailedUsage(usage, isFirst);
       throw error;
     }
-    if (isFirst) tell();
+    if (isFirst) {
+      tell();
+      record.onModel(modelId);
+    }
     isFirst = false;
     const chunk = read(event);
     if (chunk !== undefined) observeChunk(answerId === undefined ? chunk : { ...chunk, id: answerId }, record);
-    yield event;
+    const named = format.withModel(event, modelId);
+    yield format.hasFinalUsage(named) ? format.withCost(named, record.toldCost) : named;
     if (format.isLast(event)) return;
   }
   throw new AppError("upstream_failed", "The engine ended its stream before the answer was complete.");

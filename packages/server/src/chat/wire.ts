@@ -5,6 +5,7 @@ import type { ChatWire, WireEvent } from "../engines/wire.ts";
 import type { AppError } from "../errors.ts";
 import type { JsonObject } from "../json-object.ts";
 import type { CallCost } from "../pricing/call-costs.ts";
+import type { ChunkTranslation, TranslationOutput } from "./translate-chunks.ts";
 
 /** What every wire's request has. */
 export interface WireRequest {
@@ -24,8 +25,8 @@ export interface WireFormat<Request extends WireRequest> {
   /** What a chat request can say of it, for limits and telemetry. Must not throw. */
   describe(request: Request): ChatRequest;
   fromCompletion(completion: ChatCompletion, request: Request): JsonObject;
-  /** All events of an answer; the first is yielded once the first chunk has arrived. Fails as the chunks do. */
-  fromChunks(chunks: AsyncIterable<ChatCompletionChunk>, request: Request): AsyncIterable<WireEvent>;
+  /** Begins the translation of an answer that is streamed. */
+  fromChunks(request: Request, output: TranslationOutput): ChunkTranslation;
   /** What an upstream's answer says, for limits and telemetry. */
   readAnswer(answer: JsonObject): ChatCompletion;
   /** Reads the events of one upstream's stream for the same; undefined for events that say nothing of that. */

@@ -125,10 +125,14 @@ class TextCall {
   /** The engine's chunks, each also as a chunk of a chat. */
   async *#chunks(): AsyncGenerator<ReadChunk, void, undefined> {
     const call = this.#wireCall;
-    const items = this.#admitted.model.items(this.#routedCall, (target) => this.#modelOf(target).stream(call));
-    for await (const { item, modelId } of items) {
-      this.#record.onModel(modelId);
-      const answered = { ...item, model: modelId };
+    let model = "";
+    const items = this.#admitted.model.items(this.#routedCall, (target, { modelId }) => {
+      model = modelId;
+      return this.#modelOf(target).stream(call);
+    });
+    for await (const item of items) {
+      this.#record.onModel(model);
+      const answered = { ...item, model };
       yield { answered, chunk: readChunk(answered, this.#count) };
     }
   }

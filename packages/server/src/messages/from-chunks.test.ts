@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
 import { assembleMessage, collect } from "../../test/support/assemble-message.ts";
+import { translateAnswer } from "../../test/support/translate-answer.ts";
 import { cut, interleave, places } from "../../test/support/cut-answer.ts";
 import { propertyRuns } from "../../../../test/support/property-runs.ts";
 import type { ChatCompletion, ChatCompletionChunk, ChatDelta, FinishReason } from "../api/chat-answer.ts";
@@ -33,7 +34,7 @@ async function eventsOf(chunks: readonly ChatCompletionChunk[], asked = request)
   const source = (async function* () {
     yield* structuredClone(chunks);
   })();
-  return collect(fromChunks(source, asked));
+  return collect(translateAnswer(fromChunks, source, asked));
 }
 
 async function messageOf(chunks: readonly ChatCompletionChunk[], asked = request) {
@@ -127,7 +128,7 @@ describe("a stream of chat chunks as the events of a message", () => {
     const failing: AsyncIterable<ChatCompletionChunk> = {
       [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error("refused")) }),
     };
-    const events = fromChunks(failing, request)[Symbol.asyncIterator]();
+    const events = translateAnswer(fromChunks, failing, request)[Symbol.asyncIterator]();
     await assert.rejects(events.next(), /refused/);
   });
 
@@ -227,14 +228,14 @@ describe("a stream of chat chunks as the events of a message", () => {
       yield chunk(call(0, "a", "read"));
       for (;;) yield chunk({ content: long });
     })();
-    await assert.rejects(collect(fromChunks(source, request)), { code: "upstream_failed" });
+    await assert.rejects(collect(translateAnswer(fromChunks, source, request)), { code: "upstream_failed" });
   });
 
   test("fails for an endless reasoning", async () => {
     const source = (async function* () {
       for (;;) yield chunk({ reasoning_content: "x".repeat(1_048_576) });
     })();
-    await assert.rejects(collect(fromChunks(source, request)), { code: "upstream_failed" });
+    await assert.rejects(collect(translateAnswer(fromChunks, source, request)), { code: "upstream_failed" });
   });
 });
 

@@ -2,10 +2,11 @@
 import type { ChatChunkChoice, ChatCompletionChunk, ChatDelta, ChatUsage, FinishReason } from "../api/chat-answer.ts";
 import type { MessageRequest } from "../api/messages-request.ts";
 import { reasoningOf } from "../chat/kept-reasoning.ts";
-import { translateChunks, type ChunkTranslation } from "../chat/translate-chunks.ts";
+import type { ChunkTranslation, TranslationOutput } from "../chat/translate-chunks.ts";
 import type { WireEvent } from "../engines/wire.ts";
 import { AppError } from "../errors.ts";
 import type { JsonObject } from "../json-object.ts";
+import { pricedAnswer } from "../pricing/call-costs.ts";
 import { JsonEnd } from "../streams/json-end.ts";
 import { estimateUsage } from "./from-completion.ts";
 import { MessageBlocks, type Emit, type MessageBlock } from "./message-blocks.ts";
@@ -31,6 +32,7 @@ class MessageStream implements ChunkTranslation {
   readonly #request: MessageRequest;
   readonly #nameOf: (name: string) => string;
   readonly #emit: Emit;
+  readonly #toldCost: TranslationOutput["toldCost"];
   readonly #blocks: MessageBlocks;
   readonly #thinking: ThinkingStream | undefined;
   readonly #toolCalls = new Map<number, OpenToolCall>();
@@ -43,10 +45,11 @@ class MessageStream implements ChunkTranslation {
   /** Characters of the answer. */
   #length = 0;
 
-  constructor(request: MessageRequest, emit: Emit) {
+  constructor(request: MessageRequest, output: TranslationOutput) {
     this.#request = request;
-    this.#emit = emit;
-    this.#blocks = new MessageBlocks(emit);
+    this.#emit = (event) => output.emit(toEvent(event));
+    this.#toldCost = () => output.toldCost();
+    this.#blocks = new MessageBlocks(this.#emit);
     this.#nameOf = toolNameReader(request.tools ?? []);
     this.#thinking = wantsThinking(request) ? new ThinkingStream(this.#blocks, hidesThinking(request)) : undefined;
   }
@@ -64,7 +67,7 @@ class MessageStream implements ChunkTranslation {
     const { delta: _, ...ending } = this.#ending ?? { delta: {}, finish_reason: "stop" as FinishReason };
     const usage = toMessageUsage(this.#usage ?? estimateUsage(this.#request, this.#length));
     const delta = toStop(ending, this.#refusal, this.#request);
-    this.#emit({ type: "message_delta", delta, usage });
+    this.#emit(pricedAnswer({ type: "message_delta", delta, usage }, this.#toldCost()));
     this.#emit({ type: "message_stop" });
   }
 
@@ -129,9 +132,6 @@ class MessageStream implements ChunkTranslation {
   }
 }
 
-export function fromChunks(
-  chunks: AsyncIterable<ChatCompletionChunk>,
-  request: MessageRequest,
-): AsyncGenerator<WireEvent, void, undefined> {
-  return translateChunks(chunks, (emit) => new MessageStream(request, (event) => emit(toEvent(event))));
+export function fromChunks(request: MessageRequest, output: TranslationOutput): ChunkTranslation {
+  return new MessageStream(request, output);
 }

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
 import { assembleMessage, collect } from "../../test/support/assemble-message.ts";
+import { translateAnswer } from "../../test/support/translate-answer.ts";
 import { propertyRuns } from "../../../../test/support/property-runs.ts";
 import type { ChatCompletion, ChatCompletionChunk } from "../api/chat-answer.ts";
 import { MessageRequest } from "../api/messages-request.ts";
@@ -38,7 +39,7 @@ async function stream(deltas: readonly JsonObject[], asked = request): Promise<J
     yield chunk({ content: "Hi" });
     yield chunk({}, "stop");
   })();
-  return assembleMessage(await collect(fromChunks(chunks, asked)));
+  return assembleMessage(await collect(translateAnswer(fromChunks, chunks, asked)));
 }
 
 /** The assistant's message in the next turn's chat request. */

@@ -4,6 +4,7 @@ import * as fc from "fast-check";
 import { collect } from "../../test/support/assemble-message.ts";
 import { cut, interleave, places } from "../../test/support/cut-answer.ts";
 import { assembleResponse } from "../../test/support/assemble-response.ts";
+import { translateAnswer } from "../../test/support/translate-answer.ts";
 import { propertyRuns } from "../../../../test/support/property-runs.ts";
 import type { ChatCompletion, ChatCompletionChunk, ChatDelta, FinishReason } from "../api/chat-answer.ts";
 import { ResponseRequest } from "../api/responses-request.ts";
@@ -33,7 +34,7 @@ async function eventsOf(chunks: readonly ChatCompletionChunk[]) {
   const source = (async function* () {
     yield* structuredClone(chunks);
   })();
-  return collect(fromChunks(source, request));
+  return collect(translateAnswer(fromChunks, source, request));
 }
 
 /** Without the time at which it was assembled. */
@@ -194,7 +195,7 @@ describe("a stream of chat chunks as the events of a response", () => {
     const failing: AsyncIterable<ChatCompletionChunk> = {
       [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error("refused")) }),
     };
-    await assert.rejects(fromChunks(failing, request)[Symbol.asyncIterator]().next(), /refused/);
+    await assert.rejects(translateAnswer(fromChunks, failing, request)[Symbol.asyncIterator]().next(), /refused/);
   });
 
   test("keeps reasoning between tool calls where it was", async () => {
@@ -228,7 +229,7 @@ describe("a stream of chat chunks as the events of a response", () => {
       })();
       await assert.rejects(
         async () => {
-          for await (const event of fromChunks(source, request)) assert.ok(event.data.length > 0);
+          for await (const event of translateAnswer(fromChunks, source, request)) assert.ok(event.data.length > 0);
         },
         { code: "upstream_failed" },
       );

@@ -2,10 +2,10 @@
 import type { ChatCompletionChunk, ChatDelta, ChatUsage, FinishReason } from "../api/chat-answer.ts";
 import type { ResponseRequest } from "../api/responses-request.ts";
 import { isNone, reasoningOf } from "../chat/kept-reasoning.ts";
-import { translateChunks, type ChunkTranslation } from "../chat/translate-chunks.ts";
-import type { WireEvent } from "../engines/wire.ts";
+import type { ChunkTranslation, TranslationOutput } from "../chat/translate-chunks.ts";
 import { AppError } from "../errors.ts";
 import type { JsonObject } from "../json-object.ts";
+import { pricedAnswer } from "../pricing/call-costs.ts";
 import {
   CallOutput,
   MessageOutput,
@@ -23,7 +23,7 @@ type ToolCallPiece = NonNullable<ChatDelta["tool_calls"]>[number];
 class ResponseStream implements ChunkTranslation {
   readonly #request: ResponseRequest;
   readonly #toolOf: (name: string) => ClientTool;
-  readonly #send: (event: WireEvent) => void;
+  readonly #output: TranslationOutput;
   readonly #outputs: OpenOutput[] = [];
   readonly #calls = new Map<number, CallOutput>();
   #sequence = 0;
@@ -34,9 +34,9 @@ class ResponseStream implements ChunkTranslation {
   #reason: FinishReason | null = null;
   #usage: ChatUsage | undefined;
 
-  constructor(request: ResponseRequest, send: (event: WireEvent) => void) {
+  constructor(request: ResponseRequest, output: TranslationOutput) {
     this.#request = request;
-    this.#send = send;
+    this.#output = output;
     this.#toolOf = toolReader(request);
   }
 
@@ -58,23 +58,23 @@ class ResponseStream implements ChunkTranslation {
     const last = this.#outputs.at(-1);
     const output = this.#outputs.map((each) => each.end(each === last ? status : "completed"));
     const response = endResponse(this.#response, { output, reason: this.#reason, usage: this.#usage });
-    this.#emitResponse(String(response["status"]), response);
+    this.#emitResponse(String(response["status"]), pricedAnswer(response, this.#output.toldCost()));
   }
 
   readonly #emit: Emit = (type, members) => {
     const event = { type, sequence_number: this.#sequence++, ...members };
-    this.#send({ name: type, data: JSON.stringify(event) });
+    this.#output.emit({ name: type, data: JSON.stringify(event) });
   };
 
   readonly #emitText: EmitText = (type, members, text) => {
     const delta = JSON.stringify(text);
     const data = `{"type":"${type}","sequence_number":${this.#sequence++},${members},"delta":${delta}}`;
-    this.#send({ name: type, data });
+    this.#output.emit({ name: type, data });
   };
 
   #emitResponse(state: string, response: JsonObject): void {
     const type = `response.${state}`;
-    this.#send(new ResponseEvent(type, { type, sequence_number: this.#sequence++, response }));
+    this.#output.emit(new ResponseEvent(type, { type, sequence_number: this.#sequence++, response }));
   }
 
   #begin(chunk: ChatCompletionChunk): void {
@@ -126,9 +126,6 @@ class ResponseStream implements ChunkTranslation {
   }
 }
 
-export function fromChunks(
-  chunks: AsyncIterable<ChatCompletionChunk>,
-  request: ResponseRequest,
-): AsyncGenerator<WireEvent, void, undefined> {
-  return translateChunks(chunks, (emit) => new ResponseStream(request, emit));
+export function fromChunks(request: ResponseRequest, output: TranslationOutput): ChunkTranslation {
+  return new ResponseStream(request, output);
 }

@@ -14,18 +14,19 @@ export interface RoutedChat extends ChatModel {
     call: RoutedCall,
     ask: (model: ChatModel, engine: string) => Promise<T>,
   ): Promise<{ value: T; modelId: string }>;
-  /** The items of the first model that gives one, each with the ID of its route. */
+  /** The items of the first model that gives one. @param begin gets the ID of the model's route */
   items<T>(
     call: RoutedCall,
-    begin: (model: ChatModel, engine: string) => AsyncIterable<T>,
-  ): AsyncGenerator<{ item: T; modelId: string }, void, undefined>;
+    begin: (model: ChatModel, target: { readonly engine: string; readonly modelId: string }) => AsyncIterable<T>,
+  ): AsyncGenerator<T, void, undefined>;
 }
 
 /** @returns a model whose answers carry, as `model`, the ID of the route that answered */
 export function createRouteModel(options: RoutingOptions): RoutedChat {
   return {
     answer: (call, ask) => routeAnswer(options, call, (target) => ask(chatOf(target), target.engine)),
-    items: (call, begin) => routeStream(options, call, (target) => begin(chatOf(target), target.engine)),
+    items: (call, begin) =>
+      routeStream(options, call, (target, modelId) => begin(chatOf(target), { engine: target.engine, modelId })),
     async complete(call) {
       const { value, modelId } = await routeAnswer(options, call, (target) => complete(chatOf(target), call));
       value.id = uniqueId(value.id);
@@ -38,10 +39,15 @@ export function createRouteModel(options: RoutingOptions): RoutedChat {
 
 async function* stream(options: RoutingOptions, call: ChatCall): AsyncGenerator<ChatCompletionChunk, void> {
   let id: string | undefined;
-  for await (const { item, modelId } of routeStream(options, call, (target) => begin(chatOf(target), call))) {
-    item.id = id ??= uniqueId(item.id);
-    item.model = modelId;
-    yield item;
+  let model = "";
+  const chunks = routeStream(options, call, (target, modelId) => {
+    model = modelId;
+    return begin(chatOf(target), call);
+  });
+  for await (const chunk of chunks) {
+    chunk.id = id ??= uniqueId(chunk.id);
+    chunk.model = model;
+    yield chunk;
   }
 }
 

@@ -23,9 +23,7 @@ export function createRouteSpeech(options: RoutingOptions, names: VoiceNames): R
         route.lease.leave();
       }
     },
-    async *speak(call) {
-      for await (const { item } of routeStream(options, call, (target) => speakAt(target, call, names))) yield item;
-    },
+    speak: (call) => routeStream(options, call, (target) => speakAt(target, call, names)),
   };
 }
 

@@ -18,7 +18,7 @@ export function createRouteTranscription(id: string, options: RoutingOptions): R
   return {
     id,
     async *transcribe(call) {
-      for await (const { item } of routeStream(options, call, (target) => transcribeAt(target, call))) {
+      for await (const item of routeStream(options, call, (target) => transcribeAt(target, call))) {
         if (item.kind !== "end") yield item;
       }
     },

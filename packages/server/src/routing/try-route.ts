@@ -35,8 +35,8 @@ export interface RoutedCall {
   awaitRoom?: ((error: AppError) => Promise<void>) | undefined;
 }
 
-/** Begins the call at a target: the answer itself, or a stream with its first piece. */
-export type OpenTarget<T> = (target: Target) => Promise<T>;
+/** Begins the call at a target: the answer itself, or a stream with its first piece. @param modelId the route's ID */
+export type OpenTarget<T> = (target: Target, modelId: string) => Promise<T>;
 
 /** A target that answers. The call must be ended when the answer is complete. */
 export interface OpenedTarget<T> {
@@ -115,7 +115,7 @@ async function attempt<T>(
     call.onAttempt?.({ engine, model, modelId: route.id, outcome, error, startUnixMs, durationMs });
   };
   try {
-    const value = await open(target);
+    const value = await open(target, route.id);
     targetCall.succeed(timing.nowMs());
     report(undefined);
     return { value, targetCall, modelId: route.id };

@@ -38,21 +38,25 @@ interface OpenStream<T> {
   readonly first: T;
 }
 
-/** A stream's items, each with the ID of the route that gave it. Nothing is tried again once the first one is out. */
+/**
+ * The items of the first stream that has one. Nothing is tried again once that is out.
+ * @param begin gets the ID of the target's route
+ */
 export async function* routeStream<T>(
   options: RoutingOptions,
   call: RoutedCall,
-  begin: (target: Target) => AsyncIterable<T>,
-): AsyncGenerator<{ item: T; modelId: string }, void, undefined> {
+  begin: (target: Target, modelId: string) => AsyncIterable<T>,
+): AsyncGenerator<T, void, undefined> {
   const route = options.enter();
   let phase: "opening" | "reading" | "yielding" = "opening";
   let opened: OpenedTarget<OpenStream<T>> | undefined;
   try {
-    opened = await tryRoutes(route, call, { options, open: (target) => openStream(begin(target)) });
+    const open = (target: Target, modelId: string) => openStream(begin(target, modelId));
+    opened = await tryRoutes(route, call, { options, open });
     const { items, first } = opened.value;
     for (let item = first; ;) {
       phase = "yielding";
-      yield { item, modelId: opened.modelId };
+      yield item;
       phase = "reading";
       const next = await items.next();
       if (next.done === true) return;
