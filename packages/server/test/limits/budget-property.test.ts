@@ -192,6 +192,29 @@ function define(controlOf: () => ControlDatabase, runs: number): void {
     await last.budgets.close();
   });
 
+  test("count values that a database cannot store as they are", async () => {
+    const fleet = await BudgetFleet.create(controlOf());
+    const budget = await fleet.budget({ amount: 10 / billionths, subject: "user" });
+    const server = await fleet.server({ intervalMs: 5 });
+    const users = ["half a pair \uD83D", "NUL\0", `${"x".repeat(511)}\u{1F600}`];
+    for (const endUser of users) {
+      for (const expected of ["object", "string"] as const) {
+        const hold = await server.reserve(7, { endUser });
+        assert.equal(typeof hold, expected, JSON.stringify(hold));
+        if (typeof hold !== "string") hold.settle(7);
+      }
+    }
+    await server.budgets.close();
+    const last = await fleet.server();
+    const { values } = await last.budgets.useOf(budget);
+    await last.budgets.close();
+    assert.deepEqual(values.map(({ used, value }) => [value, used]).sort(), [
+      ["NUL\uFFFD", 7],
+      ["half a pair \uFFFD", 7],
+      [`${"x".repeat(511)}\uFFFD`, 7],
+    ]);
+  });
+
   test("report each threshold once in a period, whichever server reaches it", async () => {
     const fleet = await BudgetFleet.create(controlOf());
     await fleet.budget({

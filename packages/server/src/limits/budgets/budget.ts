@@ -81,7 +81,7 @@ export class Budget {
     }
     const actual = this.#actual(call, key, projectName);
     if (value !== undefined) return value === actual ? wholeBudget : undefined;
-    return actual?.slice(0, longestValue);
+    return actual === undefined ? undefined : storable(actual);
   }
 
   #actual(call: ResolvedCall, key: CheckedKey, projectName: string): string | undefined {
@@ -98,6 +98,11 @@ export class Budget {
         return tagIn(call.tags, this.definition.tag ?? "");
     }
   }
+}
+
+/** As databases store and return it: half a surrogate pair cannot be in UTF-8, and Postgres has no text with NUL. */
+function storable(value: string): string {
+  return value.slice(0, longestValue).toWellFormed().replaceAll("\0", "\uFFFD");
 }
 
 /** Tags are texts; others might be anything. */
