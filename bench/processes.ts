@@ -72,7 +72,8 @@ export function cpuMicros(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
   // The second field is a name in parentheses, which may contain spaces.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  const own = Number(fields[11]) + Number(fields[12]);
+  // The last two are of children that have ended.
+  const own = fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0);
   return (own * 1e6) / ticksPerSecond + childrenOf(pid).reduce((sum, child) => sum + cpuMicros(child), 0);
 }
 

@@ -1,6 +1,7 @@
 /**
  * CPU time of an admission with its settlement: without shared limits, with budgets, and with limits shared through memory, Valkey and
- * Postgres. Every phase makes the same calls at the same rate, so that leases are renewed as in a server under load.
+ * Postgres. Every phase makes the same calls at the same rate, so that leases are renewed as in a server under load. The CPU time of
+ * Postgres is counted, too.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -23,8 +24,11 @@ import { scope } from "../../packages/server/test/limits/limited-servers.ts";
 import { startValkey } from "../../packages/server/test/limits/valkey-server.ts";
 import { budgetedCall, measureInLoop, openBudgets } from "./budgets.ts";
 import { needs } from "../../test/support/needs.ts";
+import { cpuMicros } from "../processes.ts";
 
-const { values } = parseArgs({ options: { quick: { type: "boolean", default: false } } });
+const { values } = parseArgs({
+  options: { quick: { type: "boolean", default: false }, "only-budgets": { type: "boolean", default: false } },
+});
 const phaseMs = values.quick ? 2_000 : 10_000;
 const timeoutMs = 5_000;
 /** Calls per second, from how many keys. */
@@ -39,6 +43,7 @@ const limits = { requests_per_minute: 1_000_000, tokens_per_minute: 1_000_000_00
 interface Phase {
   readonly name: string;
   readonly cpuMicroseconds: number;
+  readonly databaseMicroseconds: number;
   readonly waited: number;
 }
 
@@ -56,12 +61,18 @@ async function measure(name: string, { budgets, ledger }: Counters, load: (typeo
   const limiter = createLimiter({ defaults: { key: limits, organization: limits }, usage, shared, budgets });
   await run(limiter, load, phaseMs / 4);
   const before = process.cpuUsage();
+  const databaseBefore = databaseMicros();
   const { calls, waited } = await run(limiter, load, phaseMs);
   const { user, system } = process.cpuUsage(before);
+  const databaseMicroseconds = (databaseMicros() - databaseBefore) / calls;
   await shared?.close();
   await budgets?.close();
   await usage.close();
-  return { name, cpuMicroseconds: (user + system) / calls, waited: waited / calls };
+  return { name, cpuMicroseconds: (user + system) / calls, databaseMicroseconds, waited: waited / calls };
+}
+
+function databaseMicros(): number {
+  return postgres?.pid === undefined ? 0 : cpuMicros(postgres.pid);
 }
 
 /** Calls every ten milliseconds, which end at the next time. */
@@ -96,7 +107,7 @@ async function compareInLoop(budgets: Budgets): Promise<void> {
   console.log(`In a loop: ${without.toFixed(1)} µs per call, and ${more} µs more with three budgets.\n`);
 }
 
-const valkey = needs("valkey") ? undefined : await startValkey();
+const valkey = values["only-budgets"] || needs("valkey") ? undefined : await startValkey();
 const postgres = needs("postgresql") ? undefined : await startPostgres();
 const databaseUrl = await postgres?.newDatabase();
 const control =
@@ -108,26 +119,30 @@ const inLoop = await openBudgets(sqlite, true);
 await compareInLoop(inLoop);
 await inLoop.close();
 
-console.log("| load | limits | CPU per call | more than alone | calls that waited |\n| --- | --- | --- | --- | --- |");
+console.log("| load | limits | CPU per call | more than alone | CPU of Postgres | calls that waited |");
+console.log("| --- | --- | --- | --- | --- | --- |");
 for (const load of loads) {
   const phases = [
     await measure("alone", {}, load),
     await measure("alone, with three budgets", { budgets: await openBudgets(sqlite, true) }, load),
-    await measure("shared in memory", { ledger: new MemoryLedger() }, load),
-    ...(valkey === undefined
-      ? []
-      : [await measure("Valkey", { ledger: new ValkeyLedger({ url: valkey.url, timeoutMs }) }, load)]),
-    ...(databaseUrl === undefined
-      ? []
-      : [
-          await measure("Postgres", { ledger: new PostgresLedger({ url: databaseUrl, timeoutMs }) }, load),
-          await measure("alone, with three budgets in Postgres", { budgets: await openBudgets(control!, false) }, load),
-        ]),
   ];
-  for (const { name, cpuMicroseconds, waited } of phases) {
+  if (!values["only-budgets"]) {
+    phases.push(await measure("shared in memory", { ledger: new MemoryLedger() }, load));
+    if (valkey !== undefined) {
+      phases.push(await measure("Valkey", { ledger: new ValkeyLedger({ url: valkey.url, timeoutMs }) }, load));
+    }
+    if (databaseUrl !== undefined) {
+      phases.push(await measure("Postgres", { ledger: new PostgresLedger({ url: databaseUrl, timeoutMs }) }, load));
+    }
+  }
+  if (control !== undefined) {
+    const budgets = await openBudgets(control, false);
+    phases.push(await measure("alone, with three budgets in Postgres", { budgets }, load));
+  }
+  for (const { name, cpuMicroseconds, databaseMicroseconds, waited } of phases) {
     const more = (cpuMicroseconds - phases[0]!.cpuMicroseconds).toFixed(1);
     console.log(
-      `| ${load.callsPerSecond} calls/s of ${load.keys} keys | ${name} | ${cpuMicroseconds.toFixed(1)} µs | ${more} µs | ${(waited * 100).toFixed(1)} % |`,
+      `| ${load.callsPerSecond} calls/s of ${load.keys} keys | ${name} | ${cpuMicroseconds.toFixed(1)} µs | ${more} µs | ${databaseMicroseconds.toFixed(1)} µs | ${(waited * 100).toFixed(1)} % |`,
     );
   }
 }

@@ -2,8 +2,9 @@
  * The ledger of budgets in the control database: what is used, and what processes hold for themselves. One transaction per
  * exchange; the rows of a ledger are locked by its first statement.
  */
-import type { BudgetLedger, LedgerAnswer, LedgerName, LedgerRequest } from "../limits/budgets/budget-ledger.ts";
-import { byPeriod, countedRequests, keyOf, keyOfRow } from "./budget-values.ts";
+import type { BudgetLedger, LedgerAnswer, LedgerRequest } from "../limits/budgets/budget-ledger.ts";
+import { addCharges, readLeases, writeLeases, type Leases, type UsageRow } from "./budget-statements.ts";
+import { countedRequests, keyOf, keyOfRow } from "./budget-values.ts";
 import type { ControlDatabase, Writer } from "./control-database.ts";
 
 /**
@@ -20,7 +21,7 @@ const spareShare = 1 / 8;
 const cleaningMs = 3_600_000;
 
 interface LedgerOptions {
-  readonly control: Pick<ControlDatabase, "read" | "write">;
+  readonly control: Pick<ControlDatabase, "kind" | "read" | "write">;
   /** Unique among all processes that use the database, in the past, too. */
   readonly holder: string;
   /** Whether no other process uses the database. */
@@ -35,7 +36,7 @@ export function createBudgetLedger({ alone, control, holder, now = Date.now }: L
     exchange: (requests) =>
       control.write(async (transaction) => {
         const nowMs = now();
-        const exchange = new Exchange(transaction, { holder, nowMs, alone });
+        const exchange = new Exchange(transaction, { kind: control.kind, holder, nowMs, alone });
         const answers = await exchange.run(requests);
         if (nowMs - cleanedMs > cleaningMs) {
           cleanedMs = nowMs;
@@ -75,19 +76,8 @@ export function createBudgetLedger({ alone, control, holder, now = Date.now }: L
   };
 }
 
-interface UsageRow {
-  readonly used: number;
-  readonly notified: number;
-}
-
-interface LeaseRow {
-  readonly holder: string;
-  readonly sequence: number;
-  readonly held: number;
-  readonly expires_at: number;
-}
-
 interface ExchangeOptions extends Pick<LedgerOptions, "alone" | "holder"> {
+  readonly kind: ControlDatabase["kind"];
   readonly nowMs: number;
 }
 
@@ -101,63 +91,66 @@ class Exchange {
   }
 
   async run(requests: readonly LedgerRequest[]): Promise<LedgerAnswer[]> {
-    const counted = await countedRequests(this.#transaction, requests);
-    const usage = await this.#lock(requests.filter((request) => counted.get(request) === "counted"));
-    const leases = this.#options.alone ? new Map<string, LeaseRow[]>() : await this.#leases(requests);
-    const changed: { request: LedgerRequest; answer: LedgerAnswer }[] = [];
-    const answers = requests.map((request): LedgerAnswer => {
+    const counted = await countedRequests(
+      this.#transaction,
+      requests.filter(({ isKnown }) => !isKnown),
+    );
+    const usage = await this.#charge(requests, counted);
+    const leases = await this.#leases(requests);
+    const changed: Changed[] = [];
+    const answers = requests.map((request, index): LedgerAnswer => {
       const before = usage.get(keyOf(request));
       if (before === undefined) return notCounted(request, counted.get(request) === "full");
-      const answer = this.#settle(request, before, leases.get(keyOf(request)) ?? []);
-      changed.push({ request, answer });
+      const answer = this.#settle(request, before, leases[index]);
+      changed.push({ request, before, answer });
       return answer;
     });
-    await this.#writeUsage(changed, usage);
+    await this.#correctUsage(changed);
     if (!this.#options.alone) await this.#writeLeases(changed);
     return answers;
   }
 
-  /** Creates rows that are missing, and locks all of them in one order, so that servers cannot deadlock. */
-  async #lock(requests: readonly LedgerRequest[]): Promise<Map<string, UsageRow>> {
-    if (requests.length === 0) return new Map();
-    const rows = requests
-      .map((request) => rowOf(request, { used: 0, notified: 0 }))
-      .toSorted((left, right) => (keyOfRow(left) < keyOfRow(right) ? -1 : 1));
-    const locked = await this.#transaction
-      .insertInto("budget_usage")
-      .values(rows)
-      .onConflict((conflict) =>
-        conflict
-          .columns(["budget_id", "period", "value"])
-          .doUpdateSet(({ ref }) => ({ used: ref("budget_usage.used") })),
-      )
-      .returning(["budget_id", "period", "value", "used", "notified"])
-      .execute();
-    return new Map(locked.map((row) => [keyOfRow(row), row]));
+  /** Charges all requests but those that may have been applied. */
+  async #charge(
+    requests: readonly LedgerRequest[],
+    counted: ReadonlyMap<LedgerRequest, string>,
+  ): Promise<Map<string, UsageRow>> {
+    const charges = requests
+      .filter((request) => request.isKnown || counted.get(request) === "counted")
+      .map((request) => ({ key: keyOf(request), request }))
+      .toSorted((left, right) => (left.key < right.key ? -1 : 1))
+      .map(({ request }) => ({
+        name: request,
+        charged: this.#isUnsure(request) ? 0 : request.charged,
+        isNew: !request.isKnown,
+      }));
+    const rows = await addCharges(this.#transaction, this.#options.kind, charges);
+    return new Map(rows.map((row) => [keyOfRow(row), row]));
   }
 
-  async #leases(requests: readonly LedgerRequest[]): Promise<Map<string, LeaseRow[]>> {
-    const rows = await this.#transaction
-      .selectFrom("budget_leases")
-      .select(["budget_id", "period", "value", "holder", "sequence", "held", "expires_at"])
-      .where(({ eb, or }) =>
-        or(
-          byPeriod(requests).map(({ budgetId, period, values }) =>
-            eb("budget_id", "=", budgetId).and("period", "=", period).and("value", "in", values),
-          ),
-        ),
-      )
-      .execute();
-    return Map.groupBy(rows, keyOfRow);
+  /** A transaction of SQLite that failed was not applied. */
+  #isUnsure({ isRepeated }: LedgerRequest): boolean {
+    return isRepeated && !this.#options.alone;
   }
 
-  #settle(request: LedgerRequest, before: UsageRow, leases: readonly LeaseRow[]): LedgerAnswer {
-    const own = leases.find(({ holder }) => holder === this.#options.holder);
-    const isRepeated = own !== undefined && own.sequence >= request.sequence;
-    const used = before.used + (isRepeated ? 0 : request.charged);
-    const others = leases
-      .filter(({ expires_at, holder }) => holder !== this.#options.holder && expires_at > this.#options.nowMs)
-      .reduce((sum, { held }) => sum + held, 0);
+  /** @throws if this transaction waited for its locks while its request was repeated: what it charged is rolled back */
+  async #leases(requests: readonly LedgerRequest[]): Promise<Leases[]> {
+    const { alone, holder, kind, nowMs } = this.#options;
+    if (alone) return [];
+    const leases = await readLeases(this.#transaction, kind, { holder, names: requests, nowMs });
+    for (const [index, request] of requests.entries()) {
+      const { sequence = -1 } = leases[index]!;
+      if (request.isRepeated ? sequence > request.sequence : sequence >= request.sequence) {
+        throw new Error("A later request of this process about the budget was applied.");
+      }
+    }
+    return leases;
+  }
+
+  #settle(request: LedgerRequest, before: UsageRow, leases: Leases | undefined): LedgerAnswer {
+    const { others, sequence } = leases ?? { others: 0, sequence: undefined };
+    const isApplied = !this.#isUnsure(request) || (sequence !== undefined && sequence >= request.sequence);
+    const used = before.used + (isApplied ? 0 : request.charged);
     const crossed = request.thresholds.filter(({ percent, amount }) => percent > before.notified && used >= amount);
     const notified = Math.max(before.notified, ...crossed.map(({ percent }) => percent));
     const reached = crossed.map(({ percent }) => percent);
@@ -168,54 +161,33 @@ class Exchange {
     return { used, others, held, notified, reached, isFull: false };
   }
 
-  async #writeUsage(changed: readonly Changed[], before: ReadonlyMap<string, UsageRow>): Promise<void> {
-    const rows = changed
-      .filter(({ answer, request }) => {
-        const { notified, used } = before.get(keyOf(request))!;
-        return answer.used !== used || answer.notified !== notified;
-      })
-      .map(({ answer, request }) => rowOf(request, answer));
-    if (rows.length === 0) return;
-    await this.#transaction
-      .insertInto("budget_usage")
-      .values(rows)
-      .onConflict((conflict) =>
-        conflict.columns(["budget_id", "period", "value"]).doUpdateSet(({ ref }) => ({
-          used: ref("excluded.used"),
-          notified: ref("excluded.notified"),
-        })),
-      )
-      .execute();
+  /** Writes thresholds that were reached, and charges of requests that were repeated. */
+  async #correctUsage(changed: readonly Changed[]): Promise<void> {
+    for (const { answer, before, request } of changed) {
+      if (answer.used === before.used && answer.notified === before.notified) continue;
+      await this.#transaction
+        .updateTable("budget_usage")
+        .set({ used: answer.used, notified: answer.notified })
+        .where("budget_id", "=", request.budgetId)
+        .where("period", "=", request.period)
+        .where("value", "=", request.value)
+        .execute();
+    }
   }
 
   async #writeLeases(changed: readonly Changed[]): Promise<void> {
-    if (changed.length === 0) return;
-    const { holder, nowMs } = this.#options;
-    const rows = changed.map(({ answer, request }) => ({
-      ...nameIn(request),
-      holder,
-      sequence: request.sequence,
-      reserved: request.reserved,
-      held: answer.held,
-      expires_at: nowMs + budgetLeaseMs,
-    }));
-    await this.#transaction
-      .insertInto("budget_leases")
-      .values(rows)
-      .onConflict((conflict) =>
-        conflict.columns(["budget_id", "period", "value", "holder"]).doUpdateSet(({ ref }) => ({
-          sequence: ref("excluded.sequence"),
-          reserved: ref("excluded.reserved"),
-          held: ref("excluded.held"),
-          expires_at: ref("excluded.expires_at"),
-        })),
-      )
-      .execute();
+    const { holder, kind, nowMs } = this.#options;
+    const leases = changed.map(({ answer: { held }, request }) => {
+      return { name: request, sequence: request.sequence, reserved: request.reserved, held };
+    });
+    await writeLeases(this.#transaction, kind, { holder, leases, expiresAt: nowMs + budgetLeaseMs });
   }
 }
 
 interface Changed {
   readonly request: LedgerRequest;
+  /** After what was charged at first. */
+  readonly before: UsageRow;
   readonly answer: LedgerAnswer;
 }
 
@@ -232,14 +204,4 @@ async function deleteOld(transaction: Writer, nowMs: number): Promise<void> {
 
 function notCounted({ keeps }: LedgerRequest, isFull: boolean): LedgerAnswer {
   return { used: 0, others: 0, held: keeps, notified: 0, reached: [], isFull };
-}
-
-function nameIn({ budgetId, period, value }: LedgerName) {
-  return { budget_id: budgetId, period, value };
-}
-
-function rowOf(request: LedgerName, { notified, used }: Pick<LedgerAnswer, "notified" | "used">) {
-  const { endMs, organizationId } = request;
-  const endsAt = endMs === Infinity ? null : Math.ceil(endMs / 1000);
-  return { ...nameIn(request), organization_id: organizationId, used, notified, ends_at: endsAt };
 }

@@ -17,6 +17,7 @@ export async function countedRequests(
   transaction: Writer,
   requests: readonly LedgerRequest[],
 ): Promise<ReadonlyMap<LedgerRequest, Counted>> {
+  if (requests.length === 0) return new Map();
   const ids = [...new Set(requests.map(({ budgetId }) => budgetId))];
   const rows = await transaction.selectFrom("budgets").select("id").where("id", "in", ids).execute();
   const existing = new Set(rows.map(({ id }) => id));
@@ -64,7 +65,7 @@ async function hasRoom(transaction: Writer, { budgetId, period }: LedgerName): P
 }
 
 /** Far shorter statements than with a condition for each ledger. */
-export function byPeriod(names: readonly LedgerName[]) {
+function byPeriod(names: readonly LedgerName[]) {
   return [...Map.groupBy(names, ({ budgetId, period }) => `${budgetId}/${period}`).values()].map((group) => {
     const { budgetId, period } = group[0]!;
     return { budgetId, period, values: group.map(({ value }) => value) };

@@ -18,6 +18,8 @@ const run = promisify(execFile);
 export interface PostgresServer extends AsyncDisposable {
   /** The URL of a new database: empty, or a copy of another one of this server to which nothing is connected. */
   newDatabase(template?: string): Promise<string>;
+  /** Of its first process; undefined before the first start. */
+  readonly pid: number | undefined;
   stop(): Promise<void>;
   start(): Promise<void>;
 }
@@ -90,6 +92,9 @@ export async function startPostgres({ address, prefix = [] }: PostgresOptions = 
   return {
     start,
     stop,
+    get pid() {
+      return server?.pid;
+    },
     async newDatabase(template) {
       databases += 1;
       const name = `test_${databases}`;

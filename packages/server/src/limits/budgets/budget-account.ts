@@ -107,6 +107,7 @@ export class BudgetAccount {
     const kept = Math.min(free, isLast ? 0 : this.#needed + wanted);
     // What is given up must not be used while the request is on its way.
     this.#held = this.reserved + kept;
+    const isRepeated = this.#sent !== undefined;
     if (this.#sent === undefined) {
       this.#sent = { charged: this.#unsent, sequence };
       this.#unsent = 0;
@@ -120,6 +121,8 @@ export class BudgetAccount {
     return {
       ...this.name,
       ...this.#sent,
+      isRepeated,
+      isKnown: this.isKnown && !this.isFull,
       reserved: this.reserved,
       keeps: this.#held,
       demand,

@@ -26,7 +26,7 @@ interface Waiter {
 
 const defaultIntervalMs = 2_000;
 /** Keeps a transaction short: SQLite runs in this thread. */
-const mostPerExchange = 32;
+const mostPerExchange = 256;
 /** A broken connection must not lose what is written last. */
 const closingAttempts = 3;
 
@@ -128,7 +128,8 @@ export class BudgetExchange {
 
   /** Never rejects. */
   async #exchange(): Promise<void> {
-    const accounts = [...this.#touched].slice(0, mostPerExchange);
+    // Calls that wait come before what is only written.
+    const accounts = [...new Set([...this.#waiters.keys(), ...this.#touched])].slice(0, mostPerExchange);
     const waiters = accounts.map((account) => this.#waiters.get(account) ?? []);
     const startedMs = performance.now();
     const isLast = this.#isClosed;

@@ -15,6 +15,10 @@ export interface LedgerName {
 export interface LedgerRequest extends LedgerName {
   /** Grows with every request of the process about this ledger; one that is repeated has the same. */
   readonly sequence: number;
+  /** Whether it may have been applied. */
+  readonly isRepeated: boolean;
+  /** Whether the ledger has counted requests about this name before. */
+  readonly isKnown: boolean;
   /** Cost of calls since the last request. Added once, however often the request is repeated. */
   readonly charged: number;
   /** Of calls that are running. */
