@@ -21,6 +21,12 @@ export const temporalities = { unspecified: 0, delta: 1, cumulative: 2 } as cons
 /** The unit of metrics that came by remote write: their names and labels are Prometheus' own. An annotation, which has no meaning in UCUM. */
 export const prometheusUnit = "{prometheus}";
 
+/**
+ * The metric and unit of series that have a point whenever a resource has points: PromQL's `target_info`. They are written, as
+ * Prometheus does, because the times of a resource cannot be found among its points without reading all of them.
+ */
+export const targetInfo = { metric: "target_info", unit: "{resource}" } as const;
+
 /** What all points of a series have in common. The ID is a hash of all other columns except `description`, `seen` and `days`. */
 export const series = defineTable({
   name: "series",

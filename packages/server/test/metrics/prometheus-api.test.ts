@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { startMetricsServer, type MetricsServer } from "./metrics-server.ts";
 import { appendSeries, appendSpans } from "./telemetry-rows.ts";
+import { targetInfo } from "../../src/store/metric-tables.ts";
 import { beforeTests } from "../../../../test/support/hooks.ts";
 
 const minuteMs = 60_000;
@@ -28,6 +29,13 @@ beforeTests(async (stack) => {
       resource: { "service.name": "web", "service.namespace": "shop", "service.instance.id": "i1", "host.name": "h1" },
       service: "web",
       points: eachMinute((index, timeMs) => ({ timeMs, startMs, value: index * 6 })),
+    },
+    {
+      ...targetInfo,
+      type: "gauge",
+      resource: { "service.name": "web", "service.namespace": "shop", "service.instance.id": "i1", "host.name": "h1" },
+      service: "web",
+      points: eachMinute((_, timeMs) => ({ timeMs, value: 1 })),
     },
     {
       metric: "jobs.done",

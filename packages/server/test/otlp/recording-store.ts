@@ -1,4 +1,5 @@
 /** A store that records its batches and returns them as rows; it can be made to wait or to fail. */
+import { targetInfo } from "../../src/store/metric-tables.ts";
 import type { TableName } from "../../src/store/schema.ts";
 import type { Batch } from "../../src/store/store.ts";
 import type { RowStore } from "../../src/telemetry/otlp/ingest.ts";
@@ -21,7 +22,9 @@ export class RecordingStore implements RowStore {
     return this.#known.has(`${table} ${organizationId} ${identity}`);
   }
 
+  /** Without those of `target_info`, which nobody sent. */
   rows(table: TableName): BlockRow[] {
-    return this.batches.filter((batch) => batch.table === table).flatMap((batch) => readBlock(batch.block));
+    const rows = this.batches.filter((batch) => batch.table === table).flatMap((batch) => readBlock(batch.block));
+    return rows.filter((row) => row["metric"] !== targetInfo.metric);
   }
 }

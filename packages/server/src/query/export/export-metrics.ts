@@ -1,5 +1,6 @@
 /** Reads a page of data points as OTLP, by metric, series and time: gauges and sums first, then histograms and summaries. */
 import { CooperativeYield } from "../../scheduling/cooperative-yield.ts";
+import { isTargetInfo } from "../../store/row-expressions.ts";
 import { bind, callerOrganization, sql, type Statement } from "../../store/statement.ts";
 import type { TenantReader } from "../../store/store.ts";
 import { allOf } from "../conditions.ts";
@@ -83,7 +84,7 @@ async function readPoints(
     sql`organization = ${callerOrganization}`,
     sql`time >= ${bind.time(range.fromUnixNano)} AND time <= ${bind.time(range.toUnixNano)}`,
     sql`(metric, series_id) IN (SELECT metric, series_id FROM series
-      WHERE organization = ${callerOrganization} AND project = ${bind.text(project)})`,
+      WHERE organization = ${callerOrganization} AND project = ${bind.text(project)} AND NOT ${isTargetInfo})`,
     after === undefined ? undefined : isAfter(after),
   ]);
   const rows = await reader.query<Omit<PointRow, "table" | "exemplars">>(

@@ -2,7 +2,7 @@
 import { distributionPoints, points } from "../../store/metric-tables.ts";
 import type { ArrayColumn, FixedColumn } from "../../store/column-writers.ts";
 import { ExemplarWriter } from "./exemplars.ts";
-import { numberOf, type PointContext } from "./point-context.ts";
+import { noRecordedValue, numberOf, type PointContext } from "./point-context.ts";
 import { copyOf } from "./message-fields.ts";
 import type { ExportBuilder } from "./export-builder.ts";
 import { metricParts } from "../../protobuf/otlp-messages.ts";
@@ -24,8 +24,6 @@ const quantileField = metricParts.valueAtQuantile.fields;
 /** The same in every kind of point. */
 const { startTimeUnixNano, timeUnixNano } = numberField;
 
-/** DataPointFlags: the point has no value. */
-const noRecordedValue = 1;
 const largestTime = 0x8000_0000;
 /** https://opentelemetry.io/docs/specs/otel/compatibility/prometheus_and_openmetrics/#exponential-histograms */
 const lowestScale = -4;

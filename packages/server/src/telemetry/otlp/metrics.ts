@@ -1,5 +1,5 @@
 /** Decodes OTLP metrics: series, and points by kind of metric. */
-import { metricTypes, series, temporalities } from "../../store/metric-tables.ts";
+import { metricTypes, prometheusUnit, series, temporalities } from "../../store/metric-tables.ts";
 import { textAt } from "./any-value.ts";
 import { AttributeWriter, hashAttributes } from "./attributes.ts";
 import type { ResourceScope } from "./resource-scopes.ts";
@@ -13,6 +13,8 @@ import { maxRecordBytes } from "./record-limit.ts";
 import { ExponentialWriter, HistogramWriter, NumberWriter, SummaryWriter, type PointWriter } from "./metric-points.ts";
 import { boolAt } from "../../protobuf/numbers.ts";
 import type { CooperativeYield } from "../../scheduling/cooperative-yield.ts";
+import { noRecordedValue } from "./point-context.ts";
+import { TargetInfoWriter } from "./target-info.ts";
 import { timeProblem } from "./time-check.ts";
 
 /** A kind of metric's data. */
@@ -87,6 +89,8 @@ interface Metric {
   readonly monotonic: number;
   readonly group: ResourceScope;
   readonly kind: MetricKind;
+  /** Whether its points are times of `target_info`. Clients of remote write send their own. */
+  readonly hasTarget: boolean;
   /** A hash of the above, to which each point adds its attributes. */
   readonly low: number;
   readonly high: number;
@@ -100,9 +104,11 @@ export class MetricDecoder {
   readonly #points = new Map<MetricKind, { readonly scan: MessageScan; readonly writer: PointWriter }>();
   readonly #hash = new Hash64();
   readonly #writer = new AttributeWriter();
+  readonly #targets: TargetInfoWriter;
 
   constructor(builder: ExportBuilder, yielder: CooperativeYield) {
     this.#builder = builder;
+    this.#targets = new TargetInfoWriter(builder);
     this.#yielder = yielder;
   }
 
@@ -156,6 +162,7 @@ export class MetricDecoder {
       monotonic,
       group,
       kind,
+      hasTarget: textAt(bytes, starts[field.unit]!, ends[field.unit]!) !== prometheusUnit,
       low: hash.low,
       high: hash.high,
     };
@@ -209,6 +216,8 @@ export class MetricDecoder {
       exemplars: kind.exemplarsField === undefined ? undefined : scan.list(kind.exemplarsField),
       group,
     });
+    if (described.hasTarget && (flags & noRecordedValue) === 0)
+      this.#targets.note(bytes, scan.starts[timeUnixNano]!, group);
     this.#builder.accepted += 1;
   }
 

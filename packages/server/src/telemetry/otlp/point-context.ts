@@ -4,6 +4,9 @@ import type { MessageScan, RangeList } from "../../protobuf/message-scan.ts";
 import { doubleAt, sfixed64At } from "../../protobuf/numbers.ts";
 import type { ResourceScope } from "./resource-scopes.ts";
 
+/** DataPointFlags: the point has no value. */
+export const noRecordedValue = 1;
+
 /** The values of a point's row that come from its metric. */
 export interface PointContext {
   readonly metric: Uint8Array;

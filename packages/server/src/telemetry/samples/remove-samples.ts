@@ -4,6 +4,7 @@
  * docs/adr/0022-telemetry-store.md
  */
 import { sampleScope } from "../../api/observability-samples.ts";
+import { isTargetInfo } from "../../store/row-expressions.ts";
 import { bind, callerOrganization, sql, type Statement } from "../../store/statement.ts";
 import type { RemovableTable, Store, TenantReader } from "../../store/store.ts";
 import type { Scope } from "../../tenant.ts";
@@ -97,14 +98,16 @@ async function removeLogs({ reader, signal, remove }: Context, isSample: Stateme
 }
 
 /** Points. Their series stay until they expire, because writers rely on a series that they have written. */
-async function removePoints({ reader, signal, remove }: Context, isSample: Statement): Promise<number> {
-  const series = await reader.query<{ metric: string; series_id: string }>(
+async function removePoints(context: Context, isSample: Statement): Promise<number> {
+  const { reader, remove, signal } = context;
+  const series = await reader.query<SeriesRow>(
     sql`SELECT metric, series_id FROM series WHERE organization = ${callerOrganization} AND ${isSample}`,
     { signal },
   );
   if (series.length === 0) return 0;
-  const isPoint = sql`metric IN ${bind.texts([...new Set(series.map(({ metric }) => metric))])}
-    AND series_id IN ${bind.uint64s(series.map(({ series_id }) => series_id))}`;
+  const isPoint = isOfSeries(series);
+  const targets = await readTargets(context, isSample);
+  if (targets.length > 0) await context.remove("points", isOfSeries(targets));
   const [row] = await reader.query<{ points: string }>(
     sql`SELECT count() AS points FROM points WHERE organization = ${callerOrganization} AND ${isPoint}`,
     { signal },
@@ -112,4 +115,26 @@ async function removePoints({ reader, signal, remove }: Context, isSample: State
   const points = Number(row?.points ?? 0);
   if (points > 0) await remove("points", isPoint);
   return points;
+}
+
+interface SeriesRow {
+  readonly metric: string;
+  readonly series_id: string;
+}
+
+function isOfSeries(series: readonly SeriesRow[]): Statement {
+  return sql`metric IN ${bind.texts([...new Set(series.map(({ metric }) => metric))])}
+    AND series_id IN ${bind.uint64s(series.map(({ series_id }) => series_id))}`;
+}
+
+/** Series of `target_info`, which have no scope, of resources that have sent samples only. */
+function readTargets({ project, reader, signal }: Context, isSample: Statement): Promise<SeriesRow[]> {
+  const resources = (condition: Statement): Statement =>
+    sql`(SELECT resource_id FROM series WHERE organization = ${callerOrganization} AND ${condition})`;
+  const isOther = sql`project = ${bind.text(project)} AND NOT (${isSample}) AND NOT ${isTargetInfo}`;
+  return reader.query<SeriesRow>(
+    sql`SELECT metric, series_id FROM series WHERE organization = ${callerOrganization} AND project = ${bind.text(project)}
+      AND ${isTargetInfo} AND resource_id IN ${resources(isSample)} AND resource_id NOT IN ${resources(isOther)}`,
+    { signal },
+  );
 }

@@ -1,6 +1,7 @@
 /** Lists the metrics that applications sent over OTLP, with the names under which PromQL selects them. */
 import { bind, callerOrganization, sql, type Statement } from "../../../store/statement.ts";
 import { metricTypes } from "../../../store/metric-tables.ts";
+import { isTargetInfo } from "../../../store/row-expressions.ts";
 import type { TenantReader } from "../../../store/store.ts";
 import { allOf, projectCondition } from "../../conditions.ts";
 import type { SelectRequest } from "@sounding/promql/storage";
@@ -42,6 +43,7 @@ async function readMetrics(
   const conditions = allOf([
     sql`organization = ${callerOrganization}`,
     projectCondition(project),
+    sql`NOT ${isTargetInfo}`,
     seenSinceCondition(fromMs),
   ]);
   const description = descriptions === true ? sql`any(description)` : sql`''`;

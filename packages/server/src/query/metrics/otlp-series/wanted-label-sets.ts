@@ -1,6 +1,7 @@
 /** Lists the labels of OTLP series for lists of label names and values, without one row per series. */
 import { inputLimit } from "../../../input-limits.ts";
 import { labelsFrom, type Labels } from "@sounding/promql/series/labels";
+import { isTargetInfo } from "../../../store/row-expressions.ts";
 import { bind, callerOrganization, sql, type Statement } from "../../../store/statement.ts";
 import { toText } from "../../attribute-values.ts";
 import { allOf, projectCondition } from "../../conditions.ts";
@@ -59,8 +60,8 @@ async function setsWithoutParts(request: WantedRequest, query: OtlpQuery): Promi
     name.mapping !== undefined || (wanted.names && partLabelOf(name) !== undefined);
   const single = isNamed ? names : names.filter(isSingle);
   const sets: Labels[] = [];
-  // Without a selector, `target_info` is listed too, and has every process.
   const choice = { attributeNames, withResources: request.matchers.length > 0 };
+  if (wanted.names && !choice.withResources) sets.push(...(await readIdentityNames(request, query)));
   const columns = { statement: wantedColumns(complete, choice), maximumRows: maximumCombinations };
   for (const { name, series } of single.length === 0
     ? []
@@ -87,7 +88,26 @@ async function setsWithoutParts(request: WantedRequest, query: OtlpQuery): Promi
 }
 
 function seriesConditions({ fromMs }: Pick<OtlpRequest, "fromMs">, { project }: OtlpQuery): (Statement | undefined)[] {
-  return [sql`organization = ${callerOrganization}`, projectCondition(project), seenSinceCondition(fromMs)];
+  return [
+    sql`organization = ${callerOrganization}`,
+    projectCondition(project),
+    sql`NOT ${isTargetInfo}`,
+    seenSinceCondition(fromMs),
+  ];
+}
+
+/** `job` and `instance`, if any process has them. */
+async function readIdentityNames({ charge, fromMs, signal }: WantedRequest, query: OtlpQuery): Promise<Labels[]> {
+  const has = (...names: readonly string[]): Statement =>
+    sql`max(hasAny(mapKeys(mapFilter((name, value) -> value != '', attributes)), ${bind.texts(names)}))`;
+  const [row] = await query.reader.query<{ job: number; instance: number }>(
+    sql`SELECT ${has("service.name", "service.namespace")} AS job, ${has("service.instance.id")} AS instance
+      FROM resources WHERE organization = ${callerOrganization}
+        AND resource_id IN (SELECT resource_id FROM series WHERE ${allOf(seriesConditions({ fromMs }, query))})`,
+    { signal, memory: { add: charge }, duplicates: "kept" },
+  );
+  const named = (["job", "instance"] as const).filter((name) => row?.[name] === 1);
+  return [labelsFrom(named.map((name) => [name, anyValue]))];
 }
 
 async function readAttributeNames(request: WantedRequest, query: OtlpQuery): Promise<string[]> {

@@ -36,7 +36,7 @@ const ownLabels: ReadonlySet<string> = new Set([
 
 /**
  * The columns that labels are made of. What is not wanted is constant; of names without values, the value is `x`.
- * @param withResources whether `job` and `instance` are read for a list of names, which `target_info` may have instead
+ * @param withResources whether `job` and `instance` are read for a list of names, which needs them for matchers only
  */
 export function wantedColumns(
   wanted: WantedLabels,
