@@ -58,6 +58,13 @@ const stayWindow = 5;
 const stayVoiced = 3;
 /** Frames of silence that separate two sounds. */
 const gapFrames = 8;
+/**
+ * A short sound, such as "no", is speech if so many of its frames had voice, and the level of its loud frames, those within
+ * `loudDb` of the loudest, moved so far: less than speech that goes on does, since a syllable is nearly steady.
+ */
+const shortVoiced = 8;
+const shortRangeDb = 3;
+const loudDb = 12;
 /** How far back, in frames, the beginning of a sound that turned out to be speech may lie. */
 const longestOnset = 50;
 
@@ -83,7 +90,7 @@ interface FrameSound {
 type Change =
   | { readonly type: "start" | "end"; readonly frame: number }
   | { readonly type: "pause"; readonly frame: number; readonly until: number };
-type Decide = (frame: FrameSound | null) => Change | null;
+type Decide = (frame: FrameSound | null) => Change[];
 
 function start(
   fvad: Fvad,
@@ -100,16 +107,13 @@ function start(
   let waiting: Float32Array = new Float32Array(0);
   let taken = 0;
 
-  const toEvent = (change: ReturnType<Decide>): VoiceEvent[] => {
-    if (change === null) return [];
-    const sampleOf = (frame: number): number =>
-      Math.min(taken, Math.round((frame * frameLength * sampleRate) / detectorRate));
+  const sampleOf = (frame: number): number =>
+    Math.min(taken, Math.round((frame * frameLength * sampleRate) / detectorRate));
+  const toEvent = (change: Change): VoiceEvent => {
     const sample = sampleOf(change.frame);
-    return [
-      change.type === "pause"
-        ? { type: change.type, sample, until: sampleOf(change.until) }
-        : { type: change.type, sample },
-    ];
+    return change.type === "pause"
+      ? { type: change.type, sample, until: sampleOf(change.until) }
+      : { type: change.type, sample };
   };
   const listen = (samples: Float32Array): VoiceEvent[] => {
     waiting = joinSamples([waiting, samples]);
@@ -119,7 +123,7 @@ function start(
       const frame = waiting.subarray(position, position + frameLength);
       fvad.HEAP16.set(toInt16(frame), buffer / 2);
       const isVoice = fvad._fvad_process(native, buffer, frameLength) === 1;
-      events.push(...toEvent(decide({ isVoice, levelDb: levelOf(frame) })));
+      events.push(...decide({ isVoice, levelDb: levelOf(frame) }).map(toEvent));
     }
     waiting = waiting.slice(position);
     return events;
@@ -133,7 +137,7 @@ function start(
     end() {
       const events = listen(resampler.end());
       owned.free();
-      return [...events, ...toEvent(decide(null))];
+      return [...events, ...decide(null).map(toEvent)];
     },
   };
   const owned = ownNativeObject(detector, native, (pointer) => {
@@ -162,6 +166,8 @@ function createDecision(least: { readonly silence: number; readonly pause: numbe
   /** The first frame of the current sound, null in silence. */
   let soundStart: number | null = null;
   let lastSound = -Infinity;
+  /** The levels of the current sound's frames with voice. */
+  const voicedLevels: number[] = [];
   const levels: number[] = [];
   const voiced: boolean[] = [];
   let speaking = false;
@@ -170,8 +176,10 @@ function createDecision(least: { readonly silence: number; readonly pause: numbe
   const follow = ({ isVoice, levelDb }: FrameSound): void => {
     if (!speaking && count - lastSound > gapFrames) soundStart = null;
     if (isVoice) {
+      if (soundStart === null) voicedLevels.length = 0;
       soundStart ??= count;
       lastSound = count;
+      if (voicedLevels.length < longestOnset) voicedLevels.push(levelDb);
     }
     if (soundStart === null || count - soundStart < onsetFrames) levels.length = 0;
     else levels.push(levelDb);
@@ -187,8 +195,29 @@ function createDecision(least: { readonly silence: number; readonly pause: numbe
     levels.length = 0;
   };
 
+  /** Whether the sound that just ended was a short one of speech. */
+  const wasWord = (): boolean => {
+    if (soundStart === null || voicedLevels.length < shortVoiced) return false;
+    const afterOnset = voicedLevels.slice(onsetFrames);
+    const loud = afterOnset.filter((level) => level >= Math.max(...afterOnset) - loudDb);
+    return loud.length >= shortVoiced - onsetFrames && Math.max(...loud) - Math.min(...loud) >= shortRangeDb;
+  };
+  const beginWord = (): Change => {
+    speaking = true;
+    speechEnd = lastSound + 1;
+    return { type: "start", frame: soundStart! };
+  };
+
   return (frame) => {
-    if (frame === null) return speaking ? { type: "end", frame: speechEnd } : null;
+    if (frame === null) {
+      const begun = !speaking && wasWord() ? [beginWord()] : [];
+      return speaking ? [...begun, { type: "end", frame: speechEnd }] : [];
+    }
+    if (!speaking && count - lastSound === gapFrames && wasWord()) return [beginWord(), ...decideFrame(frame)];
+    return decideFrame(frame);
+  };
+
+  function decideFrame(frame: FrameSound): Change[] {
     follow(frame);
     count += 1;
     if (speaking) {
@@ -196,17 +225,17 @@ function createDecision(least: { readonly silence: number; readonly pause: numbe
         const isPause = count - speechEnd >= least.pause;
         const pause = { type: "pause", frame: speechEnd, until: Math.max(speechEnd, count - stayWindow) } as const;
         speechEnd = count;
-        return isPause ? pause : null;
+        return isPause ? [pause] : [];
       }
-      if (count - speechEnd < least.silence) return null;
+      if (count - speechEnd < least.silence) return [];
       reset();
-      return { type: "end", frame: speechEnd };
+      return [{ type: "end", frame: speechEnd }];
     }
-    if (voicedAmong(voiced, startWindow) < startVoiced) return null;
+    if (voicedAmong(voiced, startWindow) < startVoiced) return [];
     speaking = true;
     speechEnd = count;
-    return { type: "start", frame: Math.max(soundStart ?? 0, count - longestOnset) };
-  };
+    return [{ type: "start", frame: Math.max(soundStart ?? 0, count - longestOnset) }];
+  }
 }
 
 function voicedAmong(voiced: readonly boolean[], last: number): number {

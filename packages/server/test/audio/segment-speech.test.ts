@@ -83,6 +83,10 @@ describe("non-speech is not detected as speech", () => {
       silence(1),
     ]);
   }
+  for (const frequency of [220, 440, 1000]) {
+    sounds[`a beep of ${String(frequency)} Hz`] = joinSamples([silence(1), sine(frequency, 16_000, 0.3), silence(1)]);
+  }
+  sounds["a burst of noise"] = joinSamples([silence(1), noise(4_800, 0.2), silence(1)]);
   const notes = [262, 330, 392].map((frequency) => sine(frequency, 16_000, 5));
   sounds["a chord"] = silence(5).map((_, index) => notes.reduce((sum, note) => sum + (note[index] ?? 0), 0) / 3);
   for (const [name, samples] of Object.entries(sounds)) {
@@ -100,6 +104,19 @@ describe("speech is found", () => {
       assert.equal(found.length, 1);
       near(found[0]?.start, 2, 0.15);
       near(found[0]?.end, 5.3, 0.25);
+    });
+  }
+
+  for (const [where, before, after] of [
+    ["between silence", 2, 2],
+    ["at the beginning", 0, 1],
+    ["at the end", 1, 0],
+  ] as const) {
+    test(`of a single word ${where}`, async () => {
+      const found = await stretches(joinSamples([silence(before), voice(16_000, 0.3), silence(after)]));
+      assert.equal(found.length, 1);
+      near(found[0]?.start, before, 0.1);
+      near(found[0]?.end, before + 0.3 + Math.min(0.3, after), 0.3);
     });
   }
 

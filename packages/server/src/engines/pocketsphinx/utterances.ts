@@ -33,6 +33,9 @@ const lookBackMs = 1_500;
 /** Samples per processing step: segment boundaries must not depend on the size of incoming pieces. */
 const blockSamples = modelRate / 10;
 
+/** Silence before speech that begins with the recording: without it, the recognizer takes its first sound for noise. */
+const leadSamples = modelRate / 20;
+
 const inSamples = (milliseconds: number): number => Math.round((milliseconds * modelRate) / 1000);
 const inMs = (samples: number): number => (samples * 1000) / modelRate;
 
@@ -56,7 +59,9 @@ export async function cutIntoUtterances(
 
   const begin = (sample: number): void => {
     const first = Math.max(sample, spokenUntil, past.first);
-    current = new UtteranceAudio(first);
+    const lead = first === 0 ? leadSamples : 0;
+    current = new UtteranceAudio(first - lead);
+    current.push(new Int16Array(lead));
     current.push(toInt16(past.slice(first, past.end)));
   };
   const end = async (speechEnd: number): Promise<void> => {

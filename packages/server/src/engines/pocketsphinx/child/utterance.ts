@@ -45,11 +45,15 @@ export function beginUtterance(decoder: Decoder, listener: Listener): Utterance 
   };
 }
 
-/** The mean of all frames, which is what the microphone and the room add to speech. */
+/**
+ * The mean of the frames with sound, which is what the microphone and the room add to speech. Silence is left out, as by
+ * sphinxbase's `cmn.c`: in a short recording it would be most of the mean.
+ */
 function meanOf(frames: readonly Float32Array[]): Float64Array {
   const sum = new Float64Array(coefficients);
-  for (const frame of frames) {
+  const sounding = frames.filter((frame) => frame[0]! >= 0);
+  for (const frame of sounding) {
     for (let index = 0; index < coefficients; index += 1) sum[index] = sum[index]! + frame[index]!;
   }
-  return sum.map((each) => each / frames.length);
+  return sum.map((each) => each / Math.max(1, sounding.length));
 }
