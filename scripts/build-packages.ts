@@ -2,7 +2,7 @@
  * Builds the published packages into `dist/packages/`: JavaScript and type declarations, which replace the TypeScript
  * sources that development runs directly, and a package.json that refers to them. Run `npm run build`, then `npm pack`
  * or `npm publish` in the folders of `dist/packages/`.
- * docs/adr/0001-packages-and-toolchain.md
+ * docs/adr/0001-packages-and-deployment.md
  */
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";

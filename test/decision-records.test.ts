@@ -11,7 +11,8 @@ const records = (await readdir(folder)).filter((name) => /^\d{4}-.*\.md$/.test(n
 const index = await readFile(join(folder, "README.md"), "utf8");
 const sections = ["Context", "Decision", "Consequences"];
 /** A heading, or the first words of a paragraph. */
-const section = /^(?:## (?<heading>Context|Decision|Consequences)$|\*\*(?<words>Context|Decision|Consequences)\.\*\*)/gm;
+const section =
+  /^(?:## (?<heading>Context|Decision|Consequences)$|\*\*(?<words>Context|Decision|Consequences)\.\*\*)/gm;
 
 async function filesIn(directory: string, pattern: RegExp): Promise<string[]> {
   const names = await readdir(join(repository, directory), { recursive: true });

@@ -4,7 +4,7 @@
  * caller.
  *
  * The body's shape is OpenAI's: https://platform.openai.com/docs/guides/error-codes
- * docs/adr/0003-errors-and-streams.md
+ * docs/adr/0002-contract-and-http-server.md
  */
 
 import { QueryError } from "@sounding/promql/query-error";

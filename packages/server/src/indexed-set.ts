@@ -4,7 +4,7 @@
  * A `Set` retains garbage here. V8 links each hash table that a Set has outgrown to its successor, with its members of that
  * moment. Once one of these tables is in the old generation, minor collections keep all later ones, and with them a fifth of
  * what calls allocate, as measured.
- * docs/adr/0027-cost-of-a-call.md
+ * docs/adr/0027-cpu-time-of-a-call.md
  */
 export interface IndexedSetMember {
   /** Maintained by the set; -1 if the object is in none. An object can be in one set only. */

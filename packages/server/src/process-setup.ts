@@ -7,7 +7,7 @@ import type { ProcessTelemetry } from "./telemetry/process/process-telemetry.ts"
 
 /**
  * Makes V8 count buffers as heap when it schedules garbage collections. By default every few dozen megabytes of buffers cause
- * a full collection, and telemetry bodies reach that in half a second. docs/adr/0027-cost-of-a-call.md
+ * a full collection, and telemetry bodies reach that in half a second. docs/adr/0027-cpu-time-of-a-call.md
  */
 export function countBuffersAsHeap(): void {
   // The flag exists in V8 13, the version of Node 24.

@@ -2,7 +2,7 @@
  * A JSON Schema that knows its TypeScript type. TypeBox writes the schema; wrapping it once keeps TypeBox's
  * types out of everything that is generic over an operation (measured: 177 k type instantiations for 100
  * routes instead of 1 523 k). Compose raw TypeBox values, wrap what an operation names.
- * docs/adr/0002-contract-as-data.md
+ * docs/adr/0002-contract-and-http-server.md
  */
 import { Type, type Static, type TSchema } from "typebox";
 

@@ -1,7 +1,7 @@
 /**
  * Merges the file, the environment and the command line into one value: fills in defaults, replaces `${NAME}`, reports
  * every problem, and records the origin of each setting.
- * docs/adr/0007-configuration.md
+ * docs/adr/0002-contract-and-http-server.md
  */
 import { redactText } from "../logger.ts";
 import { suggestion } from "@sounding/promql/syntax/closest-name";

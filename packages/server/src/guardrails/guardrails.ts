@@ -1,4 +1,4 @@
-/** Creates the configured guardrails and selects those that apply to a call. docs/adr/0019-guardrails.md */
+/** Creates the configured guardrails and selects those that apply to a call. docs/adr/0008-routing-and-guardrails.md */
 import type { GuardrailSettings, ModerationGuardrailSettings } from "../config/guardrails.ts";
 import { AppError } from "../errors.ts";
 import type { Logger } from "../logger.ts";

@@ -1,6 +1,6 @@
 /**
  * Authenticates a request by the cookie of a session, under protection against requests that other pages forge (CSRF).
- * docs/adr/0032-sessions.md
+ * docs/adr/0005-tenancy-and-sessions.md
  */
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { AppError } from "../errors.ts";

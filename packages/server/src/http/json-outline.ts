@@ -1,7 +1,7 @@
 /**
  * Parses large JSON bodies without their long texts: who only forwards a prompt never reads it. Each long text is replaced by
  * its beginning and a mark, and comes back when it is asked for.
- * docs/adr/0222-messages-api.md
+ * docs/adr/0009-upstreams-and-wires.md
  */
 import { randomBytes } from "node:crypto";
 import { isAscii } from "node:buffer";

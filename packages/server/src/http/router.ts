@@ -1,6 +1,6 @@
 /**
  * Finds the entry that is registered for the path of a URL: literal segments first, then a parameter, then the rest of the path.
- * docs/adr/0004-http-server.md
+ * docs/adr/0002-contract-and-http-server.md
  */
 import { AppError } from "../errors.ts";
 import { inputLimit } from "../input-limits.ts";

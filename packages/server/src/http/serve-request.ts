@@ -1,6 +1,6 @@
 /**
  * Serves one request step by step: authenticates, reads, validates, serves, responds, and turns failures into errors.
- * docs/adr/0004-http-server.md
+ * docs/adr/0002-contract-and-http-server.md
  */
 import type { Operation } from "../api/operation.ts";
 import { satisfies, validate } from "../api/validate.ts";

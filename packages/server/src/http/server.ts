@@ -1,6 +1,6 @@
 /**
  * The HTTP server: routes each request, takes it through the steps of serve-request.ts, and closes in an orderly way.
- * docs/adr/0004-http-server.md
+ * docs/adr/0002-contract-and-http-server.md
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";

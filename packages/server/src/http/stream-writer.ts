@@ -3,7 +3,7 @@
  * for slow clients, and a stream that failed never looks complete: it ends with an error event or an error line, or the
  * caller resets the connection.
  * https://html.spec.whatwg.org/multipage/server-sent-events.html
- * docs/adr/0003-errors-and-streams.md
+ * docs/adr/0002-contract-and-http-server.md
  */
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";

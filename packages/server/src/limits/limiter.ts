@@ -2,9 +2,7 @@
  * Admits or refuses calls by the limits of the key and of its organization: requests, tokens and compute seconds per
  * minute, concurrent calls, tokens per month, and money. Decisions are synchronous, in memory and without timers, unless limits are
  * shared. Inference, telemetry queries and telemetry ingest are counted separately.
- * docs/adr/0006-limits.md
  * docs/adr/0041-shared-limits.md
- * docs/adr/0218-separate-limits-for-telemetry.md
  */
 import type { Limits, Scope } from "../tenant.ts";
 import { Admission, Reservation } from "./admission.ts";

@@ -1,6 +1,6 @@
 /**
  * Lets OpenAI's names of audio models refer to an engine of this machine, so that programs which name them work unchanged.
- * docs/adr/0008-routing-and-reload.md
+ * docs/adr/0008-routing-and-guardrails.md
  */
 import type { EngineSettings } from "../config/engine-settings.ts";
 import type { ModelDescription } from "../engines/engine.ts";

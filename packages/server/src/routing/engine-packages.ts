@@ -1,6 +1,6 @@
 /**
  * The npm packages of local engines. A published server does not depend on them, because they are large and not everybody
- * needs them: an engine whose package is missing explains how to add it. docs/adr/0001-packages-and-toolchain.md
+ * needs them: an engine whose package is missing explains how to add it. docs/adr/0001-packages-and-deployment.md
  */
 import { readFileSync } from "node:fs";
 import type { EngineSettings } from "../config/engine-settings.ts";

@@ -1,6 +1,6 @@
 /**
  * Keeps a registry in step with the configuration and with the folder of model files: a model that appears there is served,
- * and one that disappears is not, without a restart. docs/adr/0008-routing-and-reload.md
+ * and one that disappears is not, without a restart. docs/adr/0008-routing-and-guardrails.md
  */
 import type { Config } from "../config/config.ts";
 import { trialModelId } from "../engines/llama-cpp/trial/trial-model.ts";

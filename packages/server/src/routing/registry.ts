@@ -1,7 +1,7 @@
 /**
  * Provides every callable model by its ID: configured, aliased, discovered at an engine, or named as `engine/model`.
  * The configuration may be replaced while calls run; they finish on the engines on which they began.
- * docs/adr/0008-routing-and-reload.md
+ * docs/adr/0008-routing-and-guardrails.md
  */
 import { capabilities, type Capability } from "../api/models.ts";
 import { AppError } from "../errors.ts";

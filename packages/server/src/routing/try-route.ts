@@ -1,6 +1,6 @@
 /**
  * Tries the targets of one route, one after another, until one starts to answer.
- * docs/adr/0008-routing-and-reload.md
+ * docs/adr/0008-routing-and-guardrails.md
  */
 import type { Capability } from "../api/models.ts";
 import { AppError, defaultRetryAfterMs } from "../errors.ts";

@@ -1,6 +1,6 @@
 /**
  * The control database: organizations, projects, keys and token usage, in SQLite or in Postgres.
- * docs/adr/0005-tenancy-and-control-database.md
+ * docs/adr/0005-tenancy-and-sessions.md
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { existsSync } from "node:fs";

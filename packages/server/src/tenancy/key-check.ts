@@ -1,6 +1,6 @@
 /**
  * Finds and checks the key for a secret, with a cache, since every request needs it.
- * docs/adr/0005-tenancy-and-control-database.md
+ * docs/adr/0005-tenancy-and-sessions.md
  */
 import { AppError } from "../errors.ts";
 import type { Logger } from "../logger.ts";

@@ -1,7 +1,7 @@
 /**
  * Sessions of the web console and the single-use codes that open them, in the control database. Only hashes of their
  * secrets are stored.
- * docs/adr/0032-sessions.md
+ * docs/adr/0005-tenancy-and-sessions.md
  */
 import { randomBytes } from "node:crypto";
 import { inputLimit } from "../input-limits.ts";

@@ -1,6 +1,6 @@
 /**
  * Signing in to the web console: exchanges keys and single-use codes for sessions.
- * docs/adr/0032-sessions.md
+ * docs/adr/0005-tenancy-and-sessions.md
  */
 import {
   createSessionOperation,

@@ -1,7 +1,7 @@
 /**
  * Implements the engine type `openai_compatible` (vLLM, llama.cpp's server, Ollama, OpenAI, OpenRouter and many more), and
  * `azure_openai`. docs/operate/engines/openai-compatible.md describes their settings.
- * docs/adr/0009-openai-compatible-engine.md
+ * docs/adr/0009-upstreams-and-wires.md
  */
 import type { AzureOpenAiSettings, OpenAiCompatibleSettings } from "../../config/engines/openai-compatible.ts";
 import type { Logger } from "../../logger.ts";

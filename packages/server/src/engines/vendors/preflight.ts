@@ -2,7 +2,7 @@
  * Finds out, before any call, which parameters of a request the adapter would drop. That depends on the model, and the
  * adapters report it only as warnings at the start of a stream. So a request is prepared once with a transport that returns
  * an empty stream, and what the warnings name is refused.
- * docs/adr/0010-vendors.md
+ * docs/adr/0009-upstreams-and-wires.md
  */
 import { hash } from "node:crypto";
 import type { SharedV4Warning } from "@ai-sdk/provider";

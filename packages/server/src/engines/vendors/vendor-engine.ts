@@ -1,4 +1,4 @@
-/** Implements the engine of one vendor that does not offer OpenAI's API. docs/adr/0010-vendors.md */
+/** Implements the engine of one vendor that does not offer OpenAI's API. docs/adr/0009-upstreams-and-wires.md */
 import { Agent } from "undici";
 import type { VendorSettings } from "../../config/engines/vendors.ts";
 import type { TargetTimeouts } from "../../config/engines/upstream.ts";

@@ -1,6 +1,6 @@
 /**
  * Tools for models whose chat template has none: the tools are described in the instructions, calls and results are text. The
- * form of calls is that of Hermes, which many models have seen. docs/adr/0012-grammars-sampling-and-tool-calls.md
+ * form of calls is that of Hermes, which many models have seen. docs/adr/0011-llama-cpp.md
  */
 import type { GenerationTool, TemplateMessage } from "../protocol.ts";
 import type { ToolFormat } from "./tool-format.ts";

@@ -1,7 +1,7 @@
 /**
  * Samples the next token from raw logits, with OpenAI's parameters and defaults: bias and penalties, temperature, then
  * top-k, top-p and min-p. https://platform.openai.com/docs/api-reference/chat/create
- * docs/adr/0012-grammars-sampling-and-tool-calls.md
+ * docs/adr/0011-llama-cpp.md
  */
 import type { SamplingSettings } from "../protocol.ts";
 import type { Random } from "./random.ts";

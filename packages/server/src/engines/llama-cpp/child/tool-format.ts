@@ -1,7 +1,7 @@
 /**
  * Derives a model's tool call syntax from its chat template: renders a sample call and takes the text before, between and
  * after its name and arguments.
- * docs/adr/0012-grammars-sampling-and-tool-calls.md
+ * docs/adr/0011-llama-cpp.md
  */
 import { byteRange, choice, literal, nothing, optional, repeat, sequence, type Grammar } from "../grammar/grammar.ts";
 import type { TemplateMessage } from "../protocol.ts";

@@ -2,7 +2,7 @@
  * Defines grammars over bytes, which constrain the tokens that a model may choose.
  * Recursion goes through `reference`. Unlike llama.cpp's GBNF it counts repetitions instead of unrolling them, so
  * `maxLength: 100000` costs nothing, and tokens that end inside a UTF-8 character need no special care.
- * docs/adr/0012-grammars-sampling-and-tool-calls.md
+ * docs/adr/0011-llama-cpp.md
  */
 
 export type Grammar =
