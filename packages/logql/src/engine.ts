@@ -1,6 +1,6 @@
 /**
  * The LogQL engine: evaluates a query's text or tree as Loki 3 does. docs/observability/logql.md lists the differences.
- * docs/adr/0033-logql-and-the-loki-api.md
+ * docs/adr/0024-logql-traceql-and-searches.md
  */
 import { Budget, type QueryMemory, type Yielder } from "@sounding/promql/evaluate/budget";
 import { evaluateLogQuery } from "./evaluate/log-query.ts";

@@ -1,7 +1,7 @@
 /**
  * The PromQL engine: evaluates a query's text or tree as Prometheus does. It follows Prometheus 3: left-open ranges, a
  * lookback of five minutes, stale markers, start timestamps, delayed name removal. docs/observability/promql.md lists the differences.
- * docs/adr/0025-promql-engine.md
+ * docs/adr/0025-promql-and-metrics.md
  */
 import { QueryError } from "./query-error.ts";
 import { Annotations } from "./evaluate/annotations.ts";

@@ -1,7 +1,7 @@
 /**
  * Callers' regular expressions: RE2's syntax and semantics, anchored at both ends; by default `.` matches newlines, as in
  * Prometheus. The cost of compiling is bounded before it starts. Matching is linear in the text, yields to other work and ends at the
- * caller's deadline. docs/adr/0202-bounded-regular-expressions.md
+ * caller's deadline. docs/adr/0025-promql-and-metrics.md
  */
 import type { Automaton, Dot } from "./automaton.ts";
 import { compileBounded, type ExpressionProblem } from "./bounded-automaton.ts";

@@ -1,6 +1,6 @@
 /**
  * The parser: a query's text to a typed, frozen tree. Recursive descent with operator precedence, after Prometheus'
- * grammar (promql/parser/generated_parser.y); why not its lezer grammar: docs/adr/0025-promql-engine.md.
+ * grammar (promql/parser/generated_parser.y); why not its lezer grammar: docs/adr/0025-promql-and-metrics.md.
  */
 import { inputLimit } from "../input-limit.ts";
 import type { Aggregation, BinaryExpression, Expression, NumberLiteral, VectorMatching } from "./ast.ts";

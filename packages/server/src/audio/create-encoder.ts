@@ -1,6 +1,6 @@
 /**
  * Encodes samples in the audio formats of speech responses, streaming or as a whole.
- * docs/adr/0016-audio-formats.md
+ * docs/adr/0013-speech.md
  */
 import { AppError } from "../errors.ts";
 import { type AudioFormat, audioContentTypes, type Encoder } from "./encoder.ts";

@@ -1,6 +1,6 @@
 /**
  * Decodes AAC and Apple Lossless with the program ffmpeg, where the operator has installed it: no decoder of AAC with a
- * suitable license is on npm. docs/adr/0200-decoders-in-watched-threads.md
+ * suitable license is on npm. docs/adr/0017-transcription.md
  *
  * The file is hostile input. ffmpeg therefore runs without the server's environment, with one container, two codecs and no
  * protocol but its standard streams, with bounded memory and CPU time, and until the call is cancelled at the latest.

@@ -1,6 +1,6 @@
 /**
  * Detects the format of an uploaded recording and reads it.
- * docs/adr/0016-audio-formats.md
+ * docs/adr/0017-transcription.md
  */
 import { AppError } from "../errors.ts";
 import {

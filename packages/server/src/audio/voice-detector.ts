@@ -4,7 +4,7 @@
  *
  * WebRTC's takes loud steady noise and tones for voice. Speech moves: within half a second its level rises and falls by
  * far more than 6 dB, theirs does not.
- * docs/adr/0016-audio-formats.md
+ * docs/adr/0017-transcription.md
  */
 import loadFvad from "@echogarden/fvad-wasm";
 

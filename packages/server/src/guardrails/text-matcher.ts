@@ -1,6 +1,6 @@
 /**
  * Compiles a rule's words and patterns into functions that find them, in linear time.
- * docs/adr/0025-promql-engine.md
+ * docs/adr/0008-routing-and-guardrails.md
  */
 import { RE2JS } from "re2js";
 import type { GuardrailRule } from "../config/guardrails.ts";

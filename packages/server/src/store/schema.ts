@@ -178,7 +178,7 @@ export const levels = { debug: 1, info: 2, warning: 3, error: 4 } as const;
 
 /**
  * The text of a log entry, for searches in upper or lower case: the line of an event without a body is its name. Statements repeat
- * the expression to use the index (query/logs/line-index.ts). docs/adr/0033-logql-and-the-loki-api.md
+ * the expression to use the index (query/logs/line-index.ts). docs/adr/0024-logql-traceql-and-searches.md
  */
 export const searchedLine = { expression: "lower(concat(event_name, body))", characters: 4, bytes: 32_768 } as const;
 

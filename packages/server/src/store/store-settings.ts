@@ -19,7 +19,7 @@ export const readSettings: Settings = {
 };
 /**
  * Range indexes exclude rows before duplicates are removed. Older servers lack the setting.
- * docs/adr/0026-metrics-over-spans-and-pushed-series.md
+ * docs/adr/0025-promql-and-metrics.md
  */
 export const rangeIndexSettings: Settings = { use_skip_indexes_if_final_exact_mode: 0 };
 /** For remote servers. The embedded engine responds in one piece and stops a statement when its reader disconnects. */

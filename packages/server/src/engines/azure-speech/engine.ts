@@ -1,6 +1,6 @@
 /**
  * Implements the engine type `azure_speech`. docs/operate/engines/azure-speech.md describes its settings and behavior.
- * docs/adr/0015-remote-speech-and-transcription.md
+ * docs/adr/0013-speech.md
  */
 import { Agent } from "undici";
 import type { AzureSpeechSettings } from "../../config/engines/azure-speech.ts";

@@ -1,7 +1,7 @@
 /**
  * Implements the engine `espeak`: speech in over 100 languages with espeak-ng, the installed program or the npm package,
  * in separate processes either way.
- * docs/adr/0014-local-speech-engines.md
+ * docs/adr/0013-speech.md
  */
 import { availableParallelism } from "node:os";
 import { gainFor } from "../../audio/voice-level.ts";

@@ -1,6 +1,6 @@
 /**
  * Implements the engine `flite`: English speech from Flite as WebAssembly in worker threads, with nothing to install.
- * docs/adr/0014-local-speech-engines.md
+ * docs/adr/0013-speech.md
  */
 import { availableParallelism } from "node:os";
 import { gainFor } from "../../audio/voice-level.ts";

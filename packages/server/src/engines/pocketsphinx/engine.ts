@@ -1,6 +1,6 @@
 /**
  * Implements the engine `pocketsphinx`: English transcription with Debian's PocketSphinx, in separate processes.
- * docs/adr/0018-local-recognizers.md
+ * docs/adr/0017-transcription.md
  */
 import { availableParallelism } from "node:os";
 import type { PocketSphinxEngineSettings } from "../../config/engines/pocketsphinx.ts";

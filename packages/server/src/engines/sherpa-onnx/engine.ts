@@ -1,6 +1,6 @@
 /**
  * Implements the engine `sherpa_onnx`: ONNX models that synthesize or transcribe speech, each in its own processes.
- * docs/adr/0014-local-speech-engines.md
+ * docs/adr/0013-speech.md
  */
 import type { SherpaOnnxEngineSettings, SherpaOnnxModelSettings } from "../../config/engines/sherpa-onnx.ts";
 import { AppError } from "../../errors.ts";

@@ -1,7 +1,7 @@
 /**
  * Identifies the speakers of one recording while it arrives: a voice belongs to the most similar known speaker, or to a new
  * one.
- * docs/adr/0018-local-recognizers.md
+ * docs/adr/0017-transcription.md
  */
 
 /** From 0 in order of first appearance; "unknown" for a voice that spoke too briefly. */

@@ -1,6 +1,6 @@
 /**
  * Synthesizes a call phrase by phrase: the next phrase is synthesized while this one is sent.
- * docs/adr/0013-speech-synthesis.md
+ * docs/adr/0013-speech.md
  */
 import { AppError } from "../../errors.ts";
 import type { SpeechCall, SpeechPiece } from "../engine.ts";

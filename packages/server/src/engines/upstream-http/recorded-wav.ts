@@ -1,7 +1,7 @@
 /**
  * Streams a recording as a 16-bit mono WAV file of known length, so that it is never whole in memory. Many servers refuse
  * bodies of unknown length, so the recording is read twice, first to measure it.
- * docs/adr/0015-remote-speech-and-transcription.md
+ * docs/adr/0017-transcription.md
  */
 import { toInt16Bytes } from "../../audio/samples.ts";
 import { wavHeader } from "../../audio/wav-encoder.ts";

@@ -1,6 +1,6 @@
 /**
  * Reads the newest or oldest log entries that match a filter, without duplicates, in an order that never changes.
- * docs/adr/0024-log-and-trace-queries.md
+ * docs/adr/0024-logql-traceql-and-searches.md
  */
 import { bind, sql, type Statement } from "../../store/statement.ts";
 import type { TenantReader } from "../../store/store.ts";

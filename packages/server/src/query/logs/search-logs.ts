@@ -1,6 +1,6 @@
 /**
  * Finds the newest or oldest log entries and returns them in Loki's format. https://grafana.com/docs/loki/latest/reference/loki-http-api/#query-logs-within-a-range-of-time
- * docs/adr/0024-log-and-trace-queries.md
+ * docs/adr/0024-logql-traceql-and-searches.md
  */
 import type { LogEntry, LogsAnswer } from "../../api/observability-logs.ts";
 import { longStep, CooperativeYield } from "../../scheduling/cooperative-yield.ts";

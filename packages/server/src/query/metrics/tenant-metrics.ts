@@ -1,7 +1,7 @@
 /**
  * Serves one organization's metrics to the PromQL engine: those that applications sent over OTLP, and those over spans.
  * The reader fixes the organization and the key fixes the project before any query is evaluated.
- * docs/adr/0026-metrics-over-spans-and-pushed-series.md
+ * docs/adr/0025-promql-and-metrics.md
  */
 import type { YieldBudget } from "@sounding/promql/regex/yield-budget";
 import type { TenantReader } from "../../store/store.ts";

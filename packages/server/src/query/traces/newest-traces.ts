@@ -1,6 +1,6 @@
 /**
  * Finds the IDs of the newest traces with a matching span, ordered by the start of their newest matching span and then by ID.
- * docs/adr/0024-log-and-trace-queries.md
+ * docs/adr/0024-logql-traceql-and-searches.md
  */
 import { bind, callerOrganization, sql } from "../../store/statement.ts";
 import type { TenantReader } from "../../store/store.ts";

@@ -1,7 +1,7 @@
 /**
  * Finds traces and returns them in Tempo's format, in three steps: find the IDs by the few columns that the search filters
  * by, look up each trace's times and projects in the trace index, and read the spans of only those times.
- * docs/adr/0024-log-and-trace-queries.md
+ * docs/adr/0024-logql-traceql-and-searches.md
  */
 import type { TracesAnswer } from "../../api/observability.ts";
 import { CooperativeYield } from "../../scheduling/cooperative-yield.ts";

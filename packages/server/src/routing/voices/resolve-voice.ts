@@ -1,7 +1,7 @@
 /**
  * Resolves the voice in a request to a voice of the engine: its own name, a configured name, or a well-known name of OpenAI
  * or Azure, which maps to a voice of the same gender and language.
- * docs/adr/0013-speech-synthesis.md
+ * docs/adr/0013-speech.md
  */
 import { AppError } from "../../errors.ts";
 import type { Voice } from "../../engines/engine.ts";

@@ -1,7 +1,7 @@
 /**
  * The write-ahead journal in front of the store. Rows of many requests are appended to a file, flushed together, acknowledged,
  * and inserted in large groups up to a second later. What a crash leaves in the files is inserted at the next start.
- * docs/adr/0036-telemetry-journal.md
+ * docs/adr/0020-telemetry-ingest-and-journal.md
  */
 import type { AppError } from "../../errors.ts";
 import { ByteShares, type ByteLimits } from "../byte-shares.ts";

@@ -2,7 +2,7 @@
  * Records the calls that the server answers, in their caller's organization and project, directly in the store. Recording
  * never fails or delays a call: records wait in a bounded queue. Records that do not fit into the queue, or that the store
  * does not accept, are dropped and counted.
- * docs/adr/0021-telemetry-of-own-calls.md
+ * docs/adr/0020-telemetry-ingest-and-journal.md
  */
 import { setImmediate } from "node:timers/promises";
 import type { Logger } from "../../logger.ts";

@@ -1,6 +1,6 @@
 /**
  * Serves OTLP/gRPC: three unary methods over HTTP/2 without TLS, on the HTTP server's port and, if configured, on one of its
- * own. Built on node:http2, because a gRPC library costs 30 to 70 % more CPU per request (docs/adr/0020-telemetry-ingest.md).
+ * own. Built on node:http2, because a gRPC library costs 30 to 70 % more CPU per request (docs/adr/0020-telemetry-ingest-and-journal.md).
  * https://opentelemetry.io/docs/specs/otlp/#otlpgrpc
  */
 import { once } from "node:events";

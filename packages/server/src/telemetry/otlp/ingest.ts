@@ -1,4 +1,4 @@
-/** Ingests an export request: decodes it, appends its rows, and resolves once they are durable. docs/adr/0020-telemetry-ingest.md */
+/** Ingests an export request: decodes it, appends its rows, and resolves once they are durable. docs/adr/0020-telemetry-ingest-and-journal.md */
 import type { ReportedCosts } from "../../pricing/reported-costs.ts";
 import type { Batch, Store } from "../../store/store.ts";
 import type { Scope } from "../../tenant.ts";

@@ -2,7 +2,7 @@
  * Exports telemetry about the server process for its operator: a span and a duration for each HTTP request, sent by
  * OpenTelemetry's SDK as configured by its standard variables (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/).
  * It contains operations and statuses but nothing that callers sent; tenants' telemetry goes to the store.
- * docs/adr/0021-telemetry-of-own-calls.md
+ * docs/adr/0020-telemetry-ingest-and-journal.md
  */
 import { operations } from "../../api/index.ts";
 import type { Logger } from "../../logger.ts";

@@ -1,6 +1,6 @@
 /**
  * Builds the stream labels of log entries as Loki's OTLP endpoint does: the service, the level and some attributes of the
- * resource. Streams from Loki's push API keep the labels they were pushed with. docs/adr/0033-logql-and-the-loki-api.md
+ * resource. Streams from Loki's push API keep the labels they were pushed with. docs/adr/0024-logql-traceql-and-searches.md
  */
 import { labelsFrom, type Labels } from "@sounding/promql/series/labels";
 import { pushedStreamSchema } from "../../../store/schema.ts";

@@ -1,6 +1,6 @@
 /**
  * Serves one organization's log entries to the LogQL engine and to Loki's API. The reader fixes the organization and the key
- * fixes the project before any query is evaluated. docs/adr/0033-logql-and-the-loki-api.md
+ * fixes the project before any query is evaluated. docs/adr/0024-logql-traceql-and-searches.md
  */
 import type { LogqlStorage } from "@sounding/logql/storage";
 import {

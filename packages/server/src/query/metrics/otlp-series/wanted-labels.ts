@@ -1,7 +1,7 @@
 /**
  * Reads series only as far as a list of labels needs them: series that differ in other labels only are one row. A list of
  * label names or values then costs one pass over the series, however many there are.
- * docs/adr/0026-metrics-over-spans-and-pushed-series.md
+ * docs/adr/0025-promql-and-metrics.md
  */
 import { bind, sql, type Statement } from "../../../store/statement.ts";
 import { labelName } from "./prometheus-names.ts";

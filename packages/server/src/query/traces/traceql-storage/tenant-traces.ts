@@ -1,6 +1,6 @@
 /**
  * Serves one organization's traces to the TraceQL engine. The reader fixes the organization and the key fixes the project
- * before any query is evaluated. docs/adr/0034-traceql-and-the-tempo-api.md
+ * before any query is evaluated. docs/adr/0024-logql-traceql-and-searches.md
  */
 import type { TraceHead, TraceSample, TraceqlStorage, TraceqlTrace, TracesRequest } from "@sounding/traceql/storage";
 import { sql, type Statement } from "../../../store/statement.ts";
