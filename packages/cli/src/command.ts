@@ -2,7 +2,7 @@
  * Defines a command of `sounding`: data that the parser, the help, the documentation and the completions read, and one
  * function that runs. A command file is in `commands/`, has one line in `commands.ts`, and imports large modules
  * (especially the server) inside `run`, so that `sounding --help` stays fast.
- * docs/adr/0029-command-line.md
+ * docs/adr/0028-client-command-and-pages.md
  */
 import type { Readable, Writable } from "node:stream";
 

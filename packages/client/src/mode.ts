@@ -1,7 +1,7 @@
 /**
  * The modes of the resources: the same code returns promises in the asynchronous client and values in the synchronous
  * one, because only the transport waits.
- * docs/adr/0028-client-library.md
+ * docs/adr/0028-client-command-and-pages.md
  */
 import type { ApiRequest } from "./request.ts";
 import type { AnswerHead, WholeAnswer } from "./response.ts";

@@ -1,6 +1,6 @@
 /**
  * Bundles the console with esbuild: one script for the first view, one for each view that is opened later, and one style
- * sheet. docs/adr/0031-web-console.md
+ * sheet. docs/adr/0028-client-command-and-pages.md
  */
 import { glob, readFile } from "node:fs/promises";
 import { join } from "node:path";

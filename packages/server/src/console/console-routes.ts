@@ -1,4 +1,4 @@
-/** The web console at `/console/`: the files of the package @sounding/console. docs/adr/0031-web-console.md */
+/** The web console at `/console/`: the files of the package @sounding/console. docs/adr/0028-client-command-and-pages.md */
 import type { ConsoleFile, ConsoleFiles } from "@sounding/console";
 import { getConsole, getConsoleFile, getRoot } from "../api/console.ts";
 import { AppError } from "../errors.ts";

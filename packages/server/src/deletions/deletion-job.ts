@@ -1,6 +1,6 @@
 /**
  * Carries out deletions in one of the processes that share a control database. All of them forget which descriptions they have
- * written for an organization whose data is deleted. docs/adr/0042-deletion-of-data.md
+ * written for an organization whose data is deleted. docs/adr/0042-deletion-backup-and-move.md
  */
 import { sleep } from "../abort.ts";
 import { toAppError } from "../errors.ts";

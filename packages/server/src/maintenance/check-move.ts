@@ -1,4 +1,4 @@
-/** Says what a move would copy, and whether the target is fit for it, without changing either. docs/adr/0045-move.md */
+/** Says what a move would copy, and whether the target is fit for it, without changing either. docs/adr/0042-deletion-backup-and-move.md */
 import { existsSync } from "node:fs";
 import type { Config } from "../config/config.ts";
 import { type ControlDatabase, openControlDatabase } from "../tenancy/control-database.ts";

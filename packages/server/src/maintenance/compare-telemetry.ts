@@ -1,4 +1,4 @@
-/** Compares the telemetry of two stores by table, day and organization, and copies again what differs. docs/adr/0045-move.md */
+/** Compares the telemetry of two stores by table, day and organization, and copies again what differs. docs/adr/0042-deletion-backup-and-move.md */
 import { sleep } from "../abort.ts";
 import { AppError } from "../errors.ts";
 import type { StoredPartition } from "../store/transfer/store-partitions.ts";

@@ -1,4 +1,4 @@
-/** Copies telemetry while the server runs, again and again what is new, until the server is stopped. docs/adr/0045-move.md */
+/** Copies telemetry while the server runs, again and again what is new, until the server is stopped. docs/adr/0042-deletion-backup-and-move.md */
 import { sleep } from "../abort.ts";
 import { AppError } from "../errors.ts";
 import { schemaVersion } from "../store/migrations.ts";

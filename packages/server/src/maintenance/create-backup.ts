@@ -1,7 +1,7 @@
 /**
  * Backs up a whole installation or one organization to a folder or S3-compatible storage, also while the server runs: first telemetry, then the control
  * database, so that every organization of the telemetry is in it.
- * docs/adr/0043-backup-and-move.md
+ * docs/adr/0042-deletion-backup-and-move.md
  */
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";

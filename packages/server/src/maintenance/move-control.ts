@@ -1,4 +1,4 @@
-/** Copies the control database in one transaction, and compares the copy with the original. docs/adr/0045-move.md */
+/** Copies the control database in one transaction, and compares the copy with the original. docs/adr/0042-deletion-backup-and-move.md */
 import { createHash } from "node:crypto";
 import { AppError } from "../errors.ts";
 import type { ControlDatabase } from "../tenancy/control-database.ts";

@@ -1,6 +1,6 @@
 /**
  * Moves an installation to other databases: telemetry while the server runs, the rest and the control database once it is stopped.
- * docs/adr/0045-move.md
+ * docs/adr/0042-deletion-backup-and-move.md
  */
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** The databases to which an installation is moved, and why they may not be fit. docs/adr/0045-move.md */
+/** The databases to which an installation is moved, and why they may not be fit. docs/adr/0042-deletion-backup-and-move.md */
 import { AppError } from "../errors.ts";
 import type { ControlDatabase } from "../tenancy/control-database.ts";
 import { openInstallation, type Installation } from "./installation.ts";

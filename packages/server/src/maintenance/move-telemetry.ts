@@ -1,6 +1,6 @@
 /**
  * Copies telemetry from one store to another: first everything, then, pass by pass, the files that are new. What a pass misses, the
- * comparison finds (compare-telemetry.ts). docs/adr/0045-move.md
+ * comparison finds (compare-telemetry.ts). docs/adr/0042-deletion-backup-and-move.md
  */
 import { randomUUID } from "node:crypto";
 import { copyFile, link, rm } from "node:fs/promises";

@@ -1,7 +1,7 @@
 /**
  * Restores a backup: a whole installation into an empty one whose server is stopped, or one organization into any. The control
  * database comes last and in one transaction, so a restore that was interrupted has restored no organization.
- * docs/adr/0043-backup-and-move.md
+ * docs/adr/0042-deletion-backup-and-move.md
  */
 import { rm } from "node:fs/promises";
 import type { Config } from "../config/config.ts";

@@ -1,7 +1,7 @@
 /**
  * Sends signed requests to one bucket of S3-compatible storage, and repeats those that failed for a reason that may pass. Every
  * request is signed with the SHA-256 of its body, so the server refuses bytes that were damaged on the way.
- * docs/adr/0046-backups-in-s3.md
+ * docs/adr/0042-deletion-backup-and-move.md
  */
 import { createHash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";

@@ -1,4 +1,4 @@
-/** The script of the page at `/docs`: Scalar's prebuilt bundle, compressed. docs/adr/0030-api-reference-page.md */
+/** The script of the page at `/docs`: Scalar's prebuilt bundle, compressed. docs/adr/0028-client-command-and-pages.md */
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";

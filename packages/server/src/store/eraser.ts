@@ -1,6 +1,6 @@
 /**
  * Erases one organization's rows for good. Mutations rewrite the files without the rows; a lightweight delete would only hide
- * them until the next merge. docs/adr/0042-deletion-of-data.md
+ * them until the next merge. docs/adr/0042-deletion-backup-and-move.md
  * https://clickhouse.com/docs/sql-reference/statements/alter/delete
  */
 import { AppError } from "../errors.ts";

@@ -1,4 +1,4 @@
-/** The interface of what erases one organization's rows for good. docs/adr/0042-deletion-of-data.md */
+/** The interface of what erases one organization's rows for good. docs/adr/0042-deletion-backup-and-move.md */
 import type { Scope } from "../tenant.ts";
 import type { TableName } from "./schema.ts";
 import type { Statement } from "./statement.ts";

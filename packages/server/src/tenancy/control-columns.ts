@@ -1,7 +1,7 @@
 /**
  * The tables and columns of the control database that a copy contains. Sessions and sign-in codes are left out, so that a session that
  * ended does not return, and so are stored responses, so that a deleted one does not.
- * docs/adr/0043-backup-and-move.md
+ * docs/adr/0042-deletion-backup-and-move.md
  */
 import { Type, type TSchema } from "typebox";
 import type { ControlTables } from "./tables.ts";

@@ -1,7 +1,7 @@
 /**
  * Copies the rows of the control database: out of one state of the database, and into a database of either kind. The audit log is
  * copied with a whole installation only.
- * docs/adr/0043-backup-and-move.md
+ * docs/adr/0042-deletion-backup-and-move.md
  */
 import { Type, type TSchema } from "typebox";
 import { Value } from "typebox/value";

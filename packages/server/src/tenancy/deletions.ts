@@ -1,6 +1,6 @@
 /**
  * Deletions of data and their receipts in the control database. A row says what is to be deleted without saying what it contains:
- * IDs of conversations and end users are hashes. Callers check permissions. docs/adr/0042-deletion-of-data.md
+ * IDs of conversations and end users are hashes. Callers check permissions. docs/adr/0042-deletion-backup-and-move.md
  */
 import type { Selectable } from "kysely";
 import type { Page } from "../api/admin.ts";

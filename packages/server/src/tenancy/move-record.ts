@@ -1,6 +1,6 @@
 /**
  * The file `move.json` of a data directory: its databases are being moved to others, or have been. It keeps servers and commands
- * from databases that are incomplete or no longer in use. docs/adr/0045-move.md
+ * from databases that are incomplete or no longer in use. docs/adr/0042-deletion-backup-and-move.md
  */
 import { readFile } from "node:fs/promises";
 import { isAbsolute, join, relative } from "node:path";

@@ -1,5 +1,5 @@
 /**
- * One connection to several addresses of a cluster, of which it uses one until that one fails. docs/adr/0047-clickhouse-replicas.md
+ * One connection to several addresses of a cluster, of which it uses one until that one fails. docs/adr/0044-fleets.md
  */
 import type { Connection } from "../connection.ts";
 import type { StoreError } from "../store-error.ts";

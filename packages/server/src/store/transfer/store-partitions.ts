@@ -1,6 +1,6 @@
 /**
  * The partitions of the store's tables: what has changed in them, what they contain, and their removal. A partition has one day of
- * one table, or all of a table that is not divided. docs/adr/0045-move.md
+ * one table, or all of a table that is not divided. docs/adr/0042-deletion-backup-and-move.md
  */
 import { answerRows, answerText } from "../answer-text.ts";
 import { tables, type TableName } from "../schema.ts";

@@ -1,7 +1,7 @@
 /**
  * Copies telemetry out of the store and into it, in files of one table and one day, in ClickHouse's Native format, compressed with
  * zstd. The embedded engine reads and writes the files in its spool folder; a remote server sends and takes their bytes.
- * docs/adr/0043-backup-and-move.md
+ * docs/adr/0042-deletion-backup-and-move.md
  */
 import { randomUUID } from "node:crypto";
 import { createWriteStream } from "node:fs";
