@@ -1,4 +1,4 @@
-/** Defines how a worker thread and the recording that it decodes see each other, for the pool and for `decoding.ts`. */
+/** The interfaces between `decoder-pool.ts`, which owns the worker threads, and `decoding.ts`, which decodes one recording. */
 import type { WorkerEnd } from "../child-process/watched-worker.ts";
 import type { FromDecoder, ToDecoder } from "./decoder-protocol.ts";
 

@@ -68,7 +68,7 @@ function start(lame: Lame, stream: boolean): Encoder {
   let header: Uint8Array | null = null;
   /** Bytes of an incomplete frame, and all frames of a file that is returned at the end. */
   let rest: Uint8Array = new Uint8Array(0);
-  const kept: Uint8Array[] = [];
+  const fileFrames: Uint8Array[] = [];
 
   /** Emits complete frames, after the tag if they are a stream's first. */
   const pass = (bytes: Uint8Array, limit?: number): Uint8Array => {
@@ -98,7 +98,7 @@ function start(lame: Lame, stream: boolean): Encoder {
       sampleCount += samples.length;
       const frames = pass(encodeAll(samples));
       if (stream) return frames;
-      kept.push(frames);
+      fileFrames.push(frames);
       return new Uint8Array(0);
     },
     end() {
@@ -108,7 +108,7 @@ function start(lame: Lame, stream: boolean): Encoder {
       const last = pass(flushed, limit);
       if (idle.length < idleLimit) idle.push(lame);
       if (stream) return last;
-      const frames = joinBytes([...kept, last]);
+      const frames = joinBytes([...fileFrames, last]);
       if (header === null) return frames;
       const tag = infoFrame(header, { frameCount, audioBytes: frames.length, sampleCount });
       return joinBytes([tag, frames]);

@@ -32,7 +32,7 @@ export async function* segmentSpeech(
   const detector = await createVoiceDetector({ sampleRate, silenceDurationMs, pauseDurationMs });
   const inSamples = (milliseconds: number): number => Math.round((milliseconds * sampleRate) / 1000);
   const history = new SampleHistory();
-  const kept = inSamples(prefixPaddingMs + lookBackMs);
+  const historyLength = inSamples(prefixPaddingMs + lookBackMs);
   let speaking = false;
   /** Everything before this sample was given, or belongs to no segment. */
   let position = 0;
@@ -72,7 +72,7 @@ export async function* segmentSpeech(
   }
 
   for await (const samples of source) {
-    const past = history.end - kept;
+    const past = history.end - historyLength;
     history.push(samples);
     history.forgetBefore(speaking ? Math.min(position, past) : past);
     for (const event of detector.push(samples)) yield* change(event);

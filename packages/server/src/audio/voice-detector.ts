@@ -1,5 +1,5 @@
 /**
- * Telling speech from silence and noise: WebRTC's voice activity detector, as WebAssembly, with a second condition and
+ * Distinguishes speech from silence and noise: WebRTC's voice activity detector, as WebAssembly, with a second condition and
  * hysteresis of our own. https://github.com/dpirch/libfvad
  *
  * WebRTC's takes loud steady noise and tones for voice. Speech moves: within half a second its level rises and falls by

@@ -55,7 +55,7 @@ export async function readRawBody(
 ): Promise<ReadBody> {
   const type = request.headers["content-type"];
   if (!types.includes(mediaType(type))) {
-    const allowed = types.map((each) => `"${each}"`).join(" or ");
+    const allowed = types.map((name) => `"${name}"`).join(" or ");
     throw new AppError(
       "unsupported_media_type",
       `Content-Type is ${type === undefined ? "absent" : showValue(type)}; expected ${allowed}.`,
@@ -95,7 +95,7 @@ async function readSnappyBody(request: IncomingMessage, limits: BodyLimits): Pro
 }
 
 function unknownEncoding(encoding: string, expected: readonly string[]): AppError {
-  const allowed = expected.map((each) => `"${each}"`).join(", ");
+  const allowed = expected.map((name) => `"${name}"`).join(", ");
   return new AppError(
     "unsupported_media_type",
     `Content-Encoding is ${showValue(encoding)}; expected ${allowed} or "identity".`,

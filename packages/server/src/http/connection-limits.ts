@@ -53,11 +53,11 @@ export class ConnectionLimits {
 
   /** Call it after all listeners for connections have been added, and before the server listens. */
   guard(server: EventEmitter): void {
-    const serve = server.listeners("connection");
+    const listeners = server.listeners("connection");
     server.removeAllListeners("connection");
     server.on("connection", (socket: Socket) => {
       if (!this.#admit(socket)) socket.destroy();
-      else for (const each of serve) Reflect.apply(each, server, [socket]);
+      else for (const listener of listeners) Reflect.apply(listener, server, [socket]);
     });
   }
 

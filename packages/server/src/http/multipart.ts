@@ -172,12 +172,12 @@ function parseHeaders(text: string): PartHeaders {
 }
 
 /** A header's parameter, unquoted, with the percent-encoding that browsers use for quotes and line ends decoded. */
-function parameterOf(header: string, wanted: string): string | undefined {
+function parameterOf(header: string, parameter: string): string | undefined {
   for (const { groups } of header.matchAll(
     /;\s*(?<name>[^=;\s"]+)\s*=\s*(?:"(?<quoted>(?:\\.|[^"\\])*)"|(?<plain>[^;]*))/g,
   )) {
     const { name = "", quoted, plain = "" } = groups ?? {};
-    if (name.toLowerCase() !== wanted) continue;
+    if (name.toLowerCase() !== parameter) continue;
     if (quoted === undefined) return plain.trim();
     return quoted
       .replaceAll(/\\(["\\])/g, "$1")

@@ -30,21 +30,21 @@ export async function embedInPieces(model: EmbeddingModel, call: EmbeddingCall):
   const tokens = pieces.map((piece) => piece.tokens);
   return {
     vectors: pieces.flatMap(({ vectors }) => vectors),
-    tokens: tokens.some((each) => each === undefined)
+    tokens: tokens.includes(undefined)
       ? undefined
-      : tokens.reduce<number>((sum, each) => sum + (each ?? 0), 0),
+      : tokens.reduce<number>((sum, pieceTokens) => sum + (pieceTokens ?? 0), 0),
   };
 }
 
 /** @throws AppError upstream_failed, or unsupported_parameter for an engine that ignores `dimensions` */
-function checked(answer: Embeddings, { inputs, dimensions }: EmbeddingCall): Embeddings {
-  const { vectors } = answer;
+function checked(response: Embeddings, { inputs, dimensions }: EmbeddingCall): Embeddings {
+  const { vectors } = response;
   if (vectors.length !== inputs.length) {
     const message = `The engine returned ${vectors.length} vectors for ${inputs.length} inputs.`;
     throw new AppError("upstream_failed", message);
   }
   const other = dimensions === undefined ? undefined : vectors.find(({ length }) => length !== dimensions);
-  if (other === undefined) return answer;
+  if (other === undefined) return response;
   throw new AppError(
     "unsupported_parameter",
     `dimensions is ${dimensions}, but the model's vectors have ${other.length} components; omit dimensions.`,

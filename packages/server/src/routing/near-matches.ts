@@ -10,10 +10,10 @@ export function unknownModel(
   { absence, visible }: { readonly visible: readonly string[]; readonly absence: string | undefined },
 ): string {
   const shown = JSON.stringify(id);
-  const ofEngines = visible.filter((each) => each.endsWith(`/${id}`));
+  const ofEngines = visible.filter((candidate) => candidate.endsWith(`/${id}`));
   if (ofEngines.length > 1) {
     const choice = new Intl.ListFormat("en", { type: "disjunction" }).format(
-      ofEngines.map((each) => JSON.stringify(each)),
+      ofEngines.map((candidate) => JSON.stringify(candidate)),
     );
     return `Several engines have the model ${shown}. Name one of them: ${choice}.`;
   }
@@ -32,10 +32,11 @@ export function modelHint(id: string, visible: readonly string[]): string {
  * @param candidates model IDs that the caller may see
  */
 function suggestModels(id: string, candidates: readonly string[]): string[] {
-  const wanted = lastPart(id);
+  const requested = lastPart(id);
   const related = candidates.filter((candidate) => {
     const name = lastPart(candidate);
-    return name === wanted || (wanted.length >= 3 && (name.startsWith(wanted) || wanted.startsWith(`${name}-`)));
+    if (name === requested) return true;
+    return requested.length >= 3 && (name.startsWith(requested) || requested.startsWith(`${name}-`));
   });
   if (related.length > 0) return related.slice(0, 3);
   const closest = closestName(id, candidates);

@@ -237,11 +237,11 @@ class ModelRegistry implements Registry {
   async #refresh(): Promise<void> {
     const index = this.#index;
     if (index === undefined) return;
-    const each = [...index.table.engines.values()].map(async (engine) => {
+    const refreshes = [...index.table.engines.values()].map(async (engine) => {
       await this.#discovery.refresh(engine);
       index.rebuild();
     });
-    await Promise.all(each);
+    await Promise.all(refreshes);
   }
 
   #routing(id: string, access: ModelAccess, kind: Capability): RoutingOptions {

@@ -52,10 +52,10 @@ export function callError(thrown: unknown, signal: AbortSource): AppError {
 export function preferError(earlier: AppError | undefined, later: AppError): AppError {
   if (earlier === undefined) return later;
   if (classifyFailure(earlier.code) === "fallback") return earlier;
-  const kept = earlier.retryAfterMs === undefined && later.retryAfterMs !== undefined ? later : earlier;
+  const preferred = earlier.retryAfterMs === undefined && later.retryAfterMs !== undefined ? later : earlier;
   const times = [earlier.retryAfterMs, later.retryAfterMs].filter((time) => time !== undefined);
   const soonest = times.length === 0 ? undefined : Math.min(...times);
-  return kept.retryAfterMs === soonest ? kept : withRetryAfter(kept, soonest);
+  return preferred.retryAfterMs === soonest ? preferred : withRetryAfter(preferred, soonest);
 }
 
 /** The same error with another time to come back. */

@@ -10,7 +10,8 @@ import { wellKnownVoice, type WellKnownVoice } from "./well-known-voices.ts";
 /** The engine's voices for each name that callers use, tried in order. */
 export type VoiceNames = Readonly<Record<string, readonly string[]>>;
 
-interface Asked {
+/** A voice and a language, as requested or as resolved. */
+interface VoiceChoice {
   readonly voice: string;
   readonly language: string | undefined;
 }
@@ -20,11 +21,15 @@ interface Asked {
  * @param voices undefined if the engine's voices are unknown: the name then passes through unchanged
  * @throws AppError invalid_request for an unknown voice, or one that does not speak the language
  */
-export function resolveVoice(asked: Asked, voices: readonly Voice[] | undefined, names: VoiceNames): Asked {
-  const { voice: name, language } = asked;
+export function resolveVoice(
+  requested: VoiceChoice,
+  voices: readonly Voice[] | undefined,
+  names: VoiceNames,
+): VoiceChoice {
+  const { voice: name, language } = requested;
   const configured = Object.hasOwn(names, name) ? names[name]! : [];
   if (voices === undefined) return { voice: configured[0] ?? name, language };
-  const own = [name, ...configured].flatMap((each) => voices.filter((voice) => sameName(voice.name, each)));
+  const own = [name, ...configured].flatMap((alias) => voices.filter((voice) => sameName(voice.name, alias)));
   const exact = own.find((voice) => language === undefined || speaks(voice, language)) ?? own[0];
   if (exact !== undefined) {
     if (language === undefined || speaks(exact, language)) return { voice: exact.name, language };
@@ -35,14 +40,14 @@ export function resolveVoice(asked: Asked, voices: readonly Voice[] | undefined,
     );
   }
   const known = wellKnownVoice(name);
-  const wanted = language ?? known?.language;
-  const standIn = known === undefined ? undefined : standInFor(voices, { ...known, name, language: wanted });
-  if (standIn !== undefined) return { voice: standIn.name, language: wanted };
+  const spokenLanguage = language ?? known?.language;
+  const standIn = known === undefined ? undefined : standInFor(voices, { ...known, name, language: spokenLanguage });
+  if (standIn !== undefined) return { voice: standIn.name, language: spokenLanguage };
   throw new AppError(
     "invalid_request",
     known === undefined
       ? `voice is ${JSON.stringify(name)}; it must be one of ${listed(voices)}.`
-      : `voice is ${JSON.stringify(name)}, but the model has no voice for ${wanted}; its voices are ${listed(voices)}.`,
+      : `voice is ${JSON.stringify(name)}, but the model has no voice for ${spokenLanguage}; its voices are ${listed(voices)}.`,
     { param: "voice" },
   );
 }
@@ -59,12 +64,12 @@ function standInFor(
   const spoken = language ?? (voices.some((voice) => speaks(voice, "en")) ? "en" : voices[0]?.languages[0]);
   const speaking = voices.filter((voice) => spoken === undefined || speaks(voice, spoken));
   const region = language ?? speaking[0]?.languages[0] ?? "";
-  const regional = speaking.filter(({ languages }) => languages.some((each) => sameName(each, region)));
+  const regional = speaking.filter(({ languages }) => languages.some((supported) => sameName(supported, region)));
   const near = regional.length > 0 ? regional : speaking;
   const namesake = near.find((voice) => voice.name.toLowerCase().endsWith(`_${name.toLowerCase()}`));
   const fitting = [near, speaking]
-    .map((each) => each.filter((voice) => voice.gender === gender))
-    .find((each) => each.length > 0);
+    .map((candidates) => candidates.filter((voice) => voice.gender === gender))
+    .find((candidates) => candidates.length > 0);
   const choice = fitting ?? near;
   return namesake ?? choice[number % Math.max(1, choice.length)];
 }
@@ -76,7 +81,7 @@ function sameName(one: string, other: string): boolean {
 /** Whether a voice speaks a language: its own, or another region's. */
 function speaks(voice: Voice, language: string): boolean {
   const primary = primaryOf(language);
-  return voice.languages.some((each) => each === "*" || primaryOf(each) === primary);
+  return voice.languages.some((supported) => supported === "*" || primaryOf(supported) === primary);
 }
 
 function primaryOf(language: string): string {

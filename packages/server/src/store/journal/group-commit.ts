@@ -17,8 +17,8 @@ export interface GroupCommitOptions {
   readonly onOpened: (segment: Segment) => void;
   /** The segment gets no more rows. */
   readonly onSealed: (segment: Segment) => void;
-  /** The senders of these batches have been answered. Those that are in no segment are `lost`. */
-  readonly onCommitted: (group: readonly AppendedBatch[], outcome: "kept" | "lost") => void;
+  /** The senders of these batches have their responses. @param isInSegment whether a segment has counted the batches */
+  readonly onCommitted: (group: readonly AppendedBatch[], isInSegment: boolean) => void;
 }
 
 /** The minimum time between the starts of two flushes: each costs about 0.4 ms of CPU. */
@@ -33,7 +33,7 @@ export class GroupCommit {
   #active: Segment | undefined;
   #timer: NodeJS.Timeout | NodeJS.Immediate | undefined;
   #lastStartMs = -Infinity;
-  #isSealWanted = false;
+  #isSealRequested = false;
   #whenIdle: (() => void) | undefined;
 
   constructor(options: GroupCommitOptions) {
@@ -57,7 +57,7 @@ export class GroupCommit {
 
   /** Ends the active segment, after the running flush. */
   seal(): void {
-    if (this.#running.length > 0) this.#isSealWanted = true;
+    if (this.#running.length > 0) this.#isSealRequested = true;
     else this.#seal();
   }
 
@@ -99,25 +99,25 @@ export class GroupCommit {
     this.#lastStartMs = performance.now();
     const group = this.#takeGroup();
     this.#running = group;
-    let outcome: "kept" | "lost" = "lost";
+    let isInSegment = false;
     try {
       const segment = (this.#active ??= await this.#open());
       for (const { batch } of group) segment.count(batch.organizationId, sizeOf(batch));
-      outcome = "kept";
+      isInSegment = true;
       await segment.writer!.append(group.map(({ batch }) => batch));
-      for (const each of group) if (!each.isSynced) settle(each);
+      for (const appended of group) if (!appended.isSynced) settle(appended);
       if (group.some(({ isSynced }) => isSynced)) await segment.writer!.sync();
-      for (const each of group) settle(each);
+      for (const appended of group) settle(appended);
     } catch (error) {
       logger.error({ error, batches: group.length }, "the telemetry journal could not be written");
       // Nobody knows what the disk has of these rows, so nothing is ever appended to that segment again.
-      this.#isSealWanted = true;
+      this.#isSealRequested = true;
       const refusal = notWritten("The telemetry could not be written to the disk. Retry later.", error);
-      for (const each of group) settle(each, refusal);
+      for (const appended of group) settle(appended, refusal);
     }
     this.#running = [];
-    if (this.#isSealWanted) this.#seal();
-    onCommitted(group, outcome);
+    if (this.#isSealRequested) this.#seal();
+    onCommitted(group, isInSegment);
     this.#schedule();
   }
 
@@ -137,7 +137,7 @@ export class GroupCommit {
   }
 
   #seal(): void {
-    this.#isSealWanted = false;
+    this.#isSealRequested = false;
     const segment = this.#active;
     if (segment === undefined) return;
     this.#active = undefined;

@@ -41,7 +41,7 @@ export class Journal implements RowWriter {
   readonly #queued: ByteShares;
   readonly #stored: ByteShares;
   /** Batches that wait until the journal has space, in order of arrival. */
-  #outside: AppendedBatch[] = [];
+  #waitingForSpace: AppendedBatch[] = [];
   /** Every segment with rows that are not in the store yet. */
   readonly #segments = new Set<Segment>();
   #lastSealMs = -Infinity;
@@ -70,7 +70,7 @@ export class Journal implements RowWriter {
       logger,
       onOpened: (segment) => this.#segments.add(segment),
       onSealed: (segment) => this.#onSealed(segment),
-      onCommitted: (group, outcome) => this.#onCommitted(group, outcome),
+      onCommitted: (group, isInSegment) => this.#onCommitted(group, isInSegment),
     });
   }
 
@@ -112,7 +112,7 @@ export class Journal implements RowWriter {
         reject: (error) => reject(this.#refused(batch, error as AppError)),
       };
       this.#sweeping ??= setInterval(() => this.#sweep(), sweepMs);
-      if (this.#hasWaiting(batch.organizationId) || !this.#enter(appended)) this.#outside.push(appended);
+      if (this.#hasWaiting(batch.organizationId) || !this.#enter(appended)) this.#waitingForSpace.push(appended);
     });
   }
 
@@ -129,8 +129,8 @@ export class Journal implements RowWriter {
 
   async close(): Promise<void> {
     this.#closed = true;
-    for (const appended of this.#outside) this.#answerOutside(appended, shuttingDown());
-    this.#outside = [];
+    for (const appended of this.#waitingForSpace) this.#refuse(appended, shuttingDown());
+    this.#waitingForSpace = [];
     await this.#commits.close();
     clearTimeout(this.#sealTimer);
     const deadline = setTimeout(() => this.#ending.abort(), this.#options.writeTimeoutMs);
@@ -150,7 +150,7 @@ export class Journal implements RowWriter {
 
   /** Whether batches of the organization wait for space; later ones must not overtake them. */
   #hasWaiting(organizationId: string): boolean {
-    return this.#outside.some(({ batch }) => batch.organizationId === organizationId);
+    return this.#waitingForSpace.some(({ batch }) => batch.organizationId === organizationId);
   }
 
   /** Returns false if the journal has no space for the batch. */
@@ -161,16 +161,16 @@ export class Journal implements RowWriter {
     return true;
   }
 
-  #answerOutside(appended: AppendedBatch, error: AppError): void {
+  #refuse(appended: AppendedBatch, error: AppError): void {
     settle(appended, error);
     this.#release(appended);
   }
 
-  #onCommitted(group: readonly AppendedBatch[], outcome: "kept" | "lost"): void {
+  #onCommitted(group: readonly AppendedBatch[], isInSegment: boolean): void {
     for (const appended of group) {
       this.#release(appended);
       const { batch } = appended;
-      if (outcome === "lost") this.#stored.release(batch.organizationId, sizeOf(batch));
+      if (!isInSegment) this.#stored.release(batch.organizationId, sizeOf(batch));
     }
     this.#sealIfDue();
   }
@@ -213,7 +213,7 @@ export class Journal implements RowWriter {
     for (const [organizationId, bytes] of segment.bytesOf) this.#stored.release(organizationId, bytes);
     segment.setDrained();
     const blocked = new Set<string>();
-    this.#outside = this.#outside.filter((appended) => {
+    this.#waitingForSpace = this.#waitingForSpace.filter((appended) => {
       const { organizationId } = appended.batch;
       if (!blocked.has(organizationId) && this.#enter(appended)) return false;
       blocked.add(organizationId);
@@ -228,8 +228,8 @@ export class Journal implements RowWriter {
     const isLate = ({ deadlineMs, settled }: AppendedBatch): boolean => deadlineMs <= now && !settled;
     for (const appended of this.#commits.waiting().filter(isLate))
       settle(appended, notWritten("The disk did not accept the telemetry in time. Retry later."));
-    for (const appended of this.#outside.filter(isLate)) this.#answerOutside(appended, this.#noSpace(appended.batch));
-    this.#outside = this.#outside.filter(({ settled }) => !settled);
+    for (const appended of this.#waitingForSpace.filter(isLate)) this.#refuse(appended, this.#noSpace(appended.batch));
+    this.#waitingForSpace = this.#waitingForSpace.filter(({ settled }) => !settled);
   }
 
   #noSpace(batch: Batch): AppError {

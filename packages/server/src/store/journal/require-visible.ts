@@ -1,11 +1,10 @@
-/** Waits until rows can be deleted, which those in the journal cannot. */
+/** Waits until the journal's rows are in the store: a deletion cannot reach rows in the journal. */
 import { abortable, abortReason } from "../../abort.ts";
 import { notWritten } from "../row-writer.ts";
 
 const removalWaitMs = 30_000;
 
 /**
- * Rows in the journal cannot be deleted.
  * @param visible as `Journal.whenVisible` returns it
  * @throws AppError overloaded if the store does not take the rows in time
  */
