@@ -62,7 +62,7 @@ function memberOf(schema: Schema<unknown>, name: string): MemberSchema | undefin
 
 /** The text as the number, boolean, JSON object or array that the schema expects; the text itself if it is none. */
 function readText(text: string, schema: MemberSchema | undefined): unknown {
-  const types = new Set((schema?.anyOf ?? [schema]).map((each) => each?.type));
+  const types = new Set((schema?.anyOf ?? [schema]).map((alternative) => alternative?.type));
   if ((types.has("integer") || types.has("number")) && /^-?\d{1,15}(?:\.\d+)?$/.test(text)) return Number(text);
   if (types.has("boolean") && (text === "true" || text === "false")) return text === "true";
   return types.has("object") || types.has("array") ? readJson(text) : text;

@@ -74,5 +74,5 @@ function isSingle(languages: readonly string[] | undefined): number {
 }
 
 function knowsEnglish(languages: readonly string[] | undefined): boolean {
-  return languages === undefined || languages.some((each) => each === "*" || /^en(?:-|$)/i.test(each));
+  return languages === undefined || languages.some((language) => language === "*" || /^en(?:-|$)/i.test(language));
 }

@@ -29,16 +29,15 @@ export function listEnginePackages(): EnginePackage[] {
   const { peerDependencies: versions } = JSON.parse(readFileSync(manifest, "utf8")) as {
     peerDependencies: Readonly<Record<string, string>>;
   };
-  return known.map((each) => {
-    const version = versions[each.name]!;
-    const command = `npm install ${each.name}@${version}`;
-    return { ...each, version, command, isInstalled: canResolve(each.name) };
+  return known.map(({ name, ...rest }) => {
+    const version = versions[name]!;
+    return { name, ...rest, version, command: `npm install ${name}@${version}`, isInstalled: canResolve(name) };
   });
 }
 
 /** The package of an engine type; undefined if it needs none. */
 export function enginePackage(type: EngineSettings["type"]): EnginePackage | undefined {
-  return listEnginePackages().find((each) => each.type === type);
+  return listEnginePackages().find((listed) => listed.type === type);
 }
 
 /** @throws AppError overloaded, with the command that adds the package */

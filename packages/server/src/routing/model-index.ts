@@ -48,7 +48,7 @@ export class ModelIndex {
       // An ID that names an engine refers to that engine, even if another engine has a model of that name.
       const clear = first.length === 1 && this.#named(id) === undefined ? first[0] : undefined;
       if (clear !== undefined) found.set(id, clear);
-      ambiguous.push(...candidates.filter((each) => each !== clear));
+      ambiguous.push(...candidates.filter((candidate) => candidate !== clear));
     }
     this.#found = found;
     this.#ambiguous = ambiguous;
@@ -136,7 +136,7 @@ export class ModelIndex {
   #named(id: string): { engine: TableEngine; model: string; description: ModelDescription | undefined } | undefined {
     const single = this.table.engines.get(id);
     if (single?.only !== undefined) {
-      const description = this.#discovery.modelsOf(single.pooled)?.find((each) => each.id === single.only);
+      const description = this.#discovery.modelsOf(single.pooled)?.find(({ id: listedId }) => listedId === single.only);
       if (description !== undefined) return { engine: single, model: single.only, description };
     }
     for (let slash = id.indexOf("/"); slash > 0; slash = id.indexOf("/", slash + 1)) {
@@ -145,7 +145,7 @@ export class ModelIndex {
       if (engine === undefined || engine.only !== undefined || model === "") continue;
       const models = this.#discovery.modelsOf(engine.pooled);
       if (engine.optional && models === undefined) continue;
-      return { engine, model, description: models?.find((each) => each.id === model) };
+      return { engine, model, description: models?.find(({ id }) => id === model) };
     }
     return undefined;
   }
@@ -185,7 +185,7 @@ export class ModelIndex {
     const first = targets[0]!;
     const engine = this.table.engines.get(first.engine);
     const models = engine === undefined ? undefined : this.#discovery.modelsOf(engine.pooled);
-    const created = models?.find((each) => each.id === first.model)?.created ?? 0;
+    const created = models?.find(({ id }) => id === first.model)?.created ?? 0;
     return { id, root, created, ownedBy: owned_by ?? first.engine };
   }
 }

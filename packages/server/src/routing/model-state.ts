@@ -21,7 +21,7 @@ export function statusOf({ targets }: ModelRoute): ModelStatus {
   const best =
     states.find(({ state }) => state === "ready") ?? states.find(({ state }) => state === "not_loaded") ?? states[0]!;
   return {
-    capabilities: capabilities.filter((each) => targets.some((target) => target.listedFor.includes(each))),
+    capabilities: capabilities.filter((capability) => targets.some((target) => target.listedFor.includes(capability))),
     engine: targets[0]!.engine,
     ...best,
   };

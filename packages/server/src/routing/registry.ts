@@ -155,9 +155,9 @@ class ModelRegistry implements Registry {
     const visible = this.#current.listed.filter(({ id, root }) => mayCall(access, id, root));
     if (capability === undefined) return visible;
     const able = visible.filter(({ root }) => isListedFor(this.#current.find(root), capability));
-    const others = capabilities.filter((each) => each !== capability);
+    const others = capabilities.filter((other) => other !== capability);
     const doesMore = ({ root }: ListedModel): boolean =>
-      others.some((each) => isListedFor(this.#current.find(root), each));
+      others.some((other) => isListedFor(this.#current.find(root), other));
     return [...able.filter((model) => !doesMore(model)), ...able.filter(doesMore)];
   }
 

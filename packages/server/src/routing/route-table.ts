@@ -194,10 +194,10 @@ function kindsOf({ engine }: PooledEngine, model: string, timeouts?: TargetTimeo
     transcription: engine.transcription?.(model, timeouts),
     embeddings: engine.embeddings?.(model, timeouts),
   };
-  const able = capabilities.filter((each) => does[each] !== undefined);
+  const able = capabilities.filter((capability) => does[capability] !== undefined);
   if (able.length === 0) return undefined;
   const listed = engine.listedFor?.(model);
-  return { ...does, listedFor: listed === undefined ? able : able.filter((each) => listed.includes(each)) };
+  return { ...does, listedFor: listed === undefined ? able : able.filter((capability) => listed.includes(capability)) };
 }
 
 function linkRoutes(config: ModelsConfig, pool: EnginePool, drafts: ReadonlyMap<string, DraftRoute>) {

@@ -30,9 +30,9 @@ export class TargetState {
   #coolUntilMs = 0;
 
   constructor(settings: RoutingSettings, onCircuitChange?: (capability: Capability, state: CircuitChange) => void) {
-    const circuits = capabilities.map((each) => [
-      each,
-      new Circuit(settings, (state) => onCircuitChange?.(each, state)),
+    const circuits = capabilities.map((capability) => [
+      capability,
+      new Circuit(settings, (state) => onCircuitChange?.(capability, state)),
     ]);
     this.#circuits = Object.fromEntries(circuits) as Record<Capability, Circuit>;
   }

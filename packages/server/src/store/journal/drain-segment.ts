@@ -83,7 +83,9 @@ export async function drainSegment(
 ): Promise<readonly JournalRecord[]> {
   const refused: JournalRecord[] = [];
   const inserts: SegmentInserts = { ...parts, segmentId, refused };
-  const groups = [...Map.groupBy(records, ({ table }) => table)].flatMap(([table, each]) => groupsOf(table, each));
+  const groups = [...Map.groupBy(records, ({ table }) => table)].flatMap(([table, recordsOfTable]) =>
+    groupsOf(table, recordsOfTable),
+  );
   const insertAll = (isWanted: (group: Group) => boolean): Promise<unknown> =>
     Promise.all(groups.filter(isWanted).map((group) => insertGroup(group, inserts)));
   const referred = insertAll(({ table }) => describesOthers(table));
