@@ -201,6 +201,68 @@ describe("remote write", { timeout: 180_000 }, () => {
     assert.deepEqual(Object.values(await query(tenant, joined)), ["1"]);
   });
 
+  for (const [version, type, encode] of [
+    ["1.0", "application/x-protobuf", firstRequest],
+    ["2.0", secondType, secondRequest],
+  ] as const) {
+    test(`${version} keeps names of labels that only Prometheus 3 allows`, async () => {
+      const tenant = await newLogTenant(server);
+      const utf8 = { "host.name": "h1", host_name: "h2", ünïcode: "x", _own: "y", "2xx": "z" };
+      const exemplars = [{ labels: { "user.name": "u" }, value: 1, timestamp: nowMs }];
+      const series = [
+        { labels: { __name__: "u8", ...utf8 }, samples: [at(0, 1)], exemplars },
+        { labels: { __name__: "u9", "a.b": "x" }, samples: [at(0, 1)] },
+        { labels: { __name__: "u9", a_b: "x" }, samples: [at(0, 2)] },
+      ];
+      assert.equal((await write(tenant, encode(series), type)).status, 204);
+      // The same attribute, sent by OTLP, is translated.
+      const attributes = [{ key: "host.name", value: { stringValue: "otlp" } }];
+      const dataPoints = [{ timeUnixNano: `${nowMs}000000`, asInt: "1", attributes }];
+      const metrics = [{ name: "sent", gauge: { dataPoints } }];
+      assert.equal(
+        (await tenant.call("/v1/metrics", { resourceMetrics: [{ scopeMetrics: [{ metrics }] }] })).status,
+        200,
+      );
+
+      const labels = Object.entries({ __name__: "u8", project_name: "default", ...utf8 });
+      const shown = (entries: [string, string][]): string =>
+        entries
+          .map(([name, value]) => `${name}=${value}`)
+          .toSorted()
+          .join(" ");
+      for (const selector of ['u8{"host.name"="h1"}', '{"u8", "host.name"=~"h.", "ünïcode"!=""}', 'u8{host_name="h2"}'])
+        assert.deepEqual(await query(tenant, selector), { [shown(labels)]: "1" }, selector);
+      assert.deepEqual(await query(tenant, "sum(u9)"), { "": "3" });
+      assert.deepEqual(await query(tenant, 'sum by ("a.b") (u9)'), { "a.b=x": "1", "": "2" });
+      assert.deepEqual(await query(tenant, 'u8 * on () group_left ("a.b") u9{"a.b"="x"}'), {
+        [shown([...labels.filter(([name]) => name !== "__name__"), ["a.b", "x"]])]: "1",
+      });
+      assert.deepEqual(await query(tenant, 'sent{"host.name"!=""}'), {});
+      assert.deepEqual(Object.keys(await query(tenant, 'sent{host_name="otlp"}')).length, 1);
+
+      assert.deepEqual(await get(tenant, "labels?match[]=u8"), labels.map(([name]) => name).toSorted());
+      assert.deepEqual(
+        (await get<string[]>(tenant, "labels")).filter((name) => /^(?:a|host)[._]/.test(name)),
+        ["a.b", "a_b", "host.name", "host_name"],
+      );
+      for (const name of ["host.name", "U__host_2e_name", "U__host_2E_name"])
+        assert.deepEqual(await get(tenant, `label/${name}/values`), ["h1"], name);
+      assert.deepEqual(await get(tenant, "label/host_name/values"), ["h2", "otlp"]);
+      assert.deepEqual(await get(tenant, "label/U__host__name/values"), ["h2", "otlp"]);
+      assert.deepEqual(await get(tenant, `label/${encodeURIComponent("ünïcode")}/values`), ["x"]);
+      assert.deepEqual(await get(tenant, "label/U___fc_n_ef_code/values?match[]=u8"), ["x"]);
+      assert.deepEqual(await get(tenant, "label/U__host_zz_name/values"), []);
+      assert.deepEqual(await get(tenant, `series?match[]=${encodeURIComponent('{"host.name"="h1"}')}`), [
+        Object.fromEntries(labels),
+      ]);
+      const found = await get<{ exemplars: { labels: Labels }[] }[]>(
+        tenant,
+        `query_exemplars?query=u8&start=${nowMs / 1000 - 60}&end=${nowMs / 1000 + 60}`,
+      );
+      assert.equal(found[0]?.exemplars[0]?.labels["user.name"], "u");
+    });
+  }
+
   test("ends a series at a stale marker", async () => {
     const tenant = await newLogTenant(server);
     const request = Buffer.from(

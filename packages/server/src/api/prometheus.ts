@@ -105,7 +105,9 @@ const endpoints = {
     id: "prometheusLabelValues",
     path: "label/{name}/values",
     summary: "List the values of a label",
-    pathParameters: { name: "Name of the label." },
+    pathParameters: {
+      name: "Name of the label. `U__host_2e_name` is `host.name`, as Prometheus' clients escape names.",
+    },
     parameters: { ...selectors, ...times, ...limit },
     answer: "Values, sorted.",
   },

@@ -1,5 +1,5 @@
 /** What rows of spans, logs and series are worth, in SQL: statements over rows and the sums of rows must agree. */
-import { targetInfo } from "./metric-tables.ts";
+import { prometheusUnit, targetInfo } from "./metric-tables.ts";
 import { agentOperation, inferenceOperations, toolOperation, workflowOperation } from "./span-operations.ts";
 import { spanLabels } from "./span-labels.ts";
 import { bind, sql, type Statement } from "./statement.ts";
@@ -56,6 +56,9 @@ export function bucketOf(value: Statement): Statement {
   // roundDown finds the greatest bound that is not above the value; with negated bounds, the least one that is not below.
   return sql`if(${value} > ${bind.float(highest)}, inf, -roundDown(-${value}, ${bind.floats(negated)}))`;
 }
+
+/** Whether a series came by remote write, with Prometheus' names of labels. */
+export const isFromPrometheus = sql`(unit = ${bind.text(prometheusUnit)})`;
 
 /** Whether a series is one of `target_info` that Sounding writes; those that clients send have another unit. */
 export const isTargetInfo = sql`(metric = ${bind.text(targetInfo.metric)} AND unit = ${bind.text(targetInfo.unit)})`;

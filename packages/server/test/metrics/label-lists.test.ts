@@ -48,12 +48,22 @@ const examples: readonly SeriesRow[] = [
       { timeMs: nowMs, count: 1, sum: 1, bounds: project === "q" ? [7.5] : [0.25, 1], counts: [1, 0, 0] },
     ],
   })),
+  ...["1", "2"].map((version): SeriesRow => ({
+    metric: `written_${version}`,
+    type: "gauge",
+    unit: "{prometheus}",
+    attributes: { "host.name": `h${version}`, host_name: "other", "a.b": "written", größe: "1", _own: "x" },
+    points,
+  })),
   { metric: "lag", type: "summary", points: [{ timeMs: nowMs, count: 1, sum: 1, quantiles: { 0.5: 1, 0.99: 2 } }] },
 ];
 
 const selectors = [
   [],
   ["m1"],
+  ["written_1"],
+  ['{"host.name"="h1"}'],
+  ['{__name__=~"written.*|m.*",host_name!=""}'],
   ['{job="s1"}'],
   ['{http_route=~"/r/[12]"}'],
   ['{service_name!="s1",user=~"u.*"}'],

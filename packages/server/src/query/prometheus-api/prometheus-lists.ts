@@ -94,8 +94,14 @@ async function listMetricNames(request: ListRequest): Promise<readonly string[]>
     for (const { name } of seriesNames(metric)) names.add(name);
     if (budget.spend(workOfLabels)) await budget.yield();
   }
-  if (sent.length > 0) names.add(targetInfoName);
+  if (sent.length > 0 && (await hasTargetInfo(request))) names.add(targetInfoName);
   return sorted(names, budget);
+}
+
+async function hasTargetInfo(request: ListRequest): Promise<boolean> {
+  const matchers: LabelMatcher[] = [{ name: "__name__", operator: "=", value: targetInfoName }];
+  const sets = await findLabelSets({ ...request, selectors: [matchers] }, { names: false, values: new Set() });
+  return sets.length > 0;
 }
 
 function catalogOf(request: ListRequest, { descriptions = false } = {}): Promise<readonly OtlpMetric[]> {

@@ -12,6 +12,7 @@ import type { Expression } from "@sounding/promql/syntax/ast";
 import { Budget, defaultLimits } from "@sounding/promql/evaluate/budget";
 import { parseQuery } from "@sounding/promql/syntax/parse-query";
 import { namedLabels } from "../metrics/named-labels.ts";
+import { unescapeName } from "./unescape-name.ts";
 import { labelsJson, listOf, resultJson } from "../metrics/prometheus-json.ts";
 import { exemplarsJson, findExemplars } from "./prometheus-exemplars.ts";
 import { listLabelNames, listLabelValues, listMetadata, listSeries, type ListRequest } from "./prometheus-lists.ts";
@@ -71,7 +72,7 @@ export function prometheusRoutes(
       return success(items, { warnings });
     },
     labelValues: async (call) => {
-      const { name } = call.input.path as { name: string };
+      const name = unescapeName((call.input.path as { name: string }).name);
       const { items, warnings } = limited(await listLabelValues(name, await listRequest(parts, call)), call);
       return success(items, { warnings });
     },

@@ -1,5 +1,6 @@
 /** Reads the exemplars that applications sent with the points of their metrics. */
 import { CooperativeYield, longStep } from "../../../scheduling/cooperative-yield.ts";
+import { prometheusUnit } from "../../../store/metric-tables.ts";
 import { bind, callerOrganization, sql, type Statement } from "../../../store/statement.ts";
 import { labelsFrom } from "@sounding/promql/series/labels";
 import { formatPlain } from "@sounding/promql/syntax/number-literal";
@@ -36,10 +37,13 @@ export async function otlpExemplars(request: OtlpRequest, query: OtlpQuery): Pro
   const byId = new Map<string, Exemplar[]>();
   const bounds = new Map<string, readonly number[]>();
   const yielder = new CooperativeYield();
+  const fromPrometheus = new Set(
+    found.filter(({ series }) => series.unit === prometheusUnit).map(({ series }) => series.id),
+  );
   for (const list of pointLists(found.map(({ series }) => series))) {
     const points = { ...request, ...list };
     for (const row of await readPicked(points, query)) {
-      byId.set(row.series_id, [...(byId.get(row.series_id) ?? []), ...exemplarsOf(row)]);
+      byId.set(row.series_id, [...(byId.get(row.series_id) ?? []), ...exemplarsOf(row, fromPrometheus)]);
       if (yielder.isDue(longStep)) await yielder.yield();
     }
     const hasBuckets = found.some(({ name }) => name.part === "bucket" && list.metrics.includes(name.metric.metric));
@@ -70,7 +74,8 @@ function boundOf(value: number, bounds: readonly number[]): number {
   return bounds.find((bound) => value <= bound) ?? Infinity;
 }
 
-function exemplarsOf({ picked }: PickedRow): Exemplar[] {
+function exemplarsOf({ picked, series_id: id }: PickedRow, fromPrometheus: ReadonlySet<string>): Exemplar[] {
+  const labelOf = fromPrometheus.has(id) ? (name: string): string => name : labelName;
   const distinct = new Map(picked.map((each) => [JSON.stringify(each), each]));
   return Array.from(distinct.values(), ([timeMs, value, traceId, spanId, names, values]) => ({
     timeMs: Number(timeMs),
@@ -78,7 +83,7 @@ function exemplarsOf({ picked }: PickedRow): Exemplar[] {
     // Ours come last: an attribute of the same name does not change where the exemplar leads.
     labels: labelsFrom(
       new Map([
-        ...names.map((name, index): [string, string] => [labelName(name), values[index] ?? ""]),
+        ...names.map((name, index): [string, string] => [labelOf(name), values[index] ?? ""]),
         ["trace_id", traceId],
         ["span_id", spanId],
       ]),

@@ -17,6 +17,8 @@ export interface OtlpSeriesRow {
   readonly attribute_names: readonly string[];
   readonly attribute_values: readonly string[];
   readonly attribute_types: string;
+  /** 1: the names of the attributes are those of labels. */
+  readonly from_prometheus: number;
 }
 
 /** All labels except the name and those of parts (`le`, `quantile`). */
@@ -27,12 +29,11 @@ export function otlpLabels(row: OtlpSeriesRow, { resources, scopes }: ResourceLo
     ...identityLabels(resources.get(row.resource_id)?.attributes ?? []),
     ...scopeLabels(scopes.get(row.scope_id)),
   ]);
-  const sent = attributeLabels(
-    row.attribute_names.map((name, index): [string, string] => [
-      name,
-      toText(row.attribute_values[index] ?? "", row.attribute_types[index] ?? "s"),
-    ]),
-  );
+  const attributes = row.attribute_names.map((name, index): [string, string] => [
+    name,
+    toText(row.attribute_values[index] ?? "", row.attribute_types[index] ?? "s"),
+  ]);
+  const sent = row.from_prometheus === 1 ? attributes : attributeLabels(attributes);
   const labels = new Map<string, string>();
   for (const [name, value] of sent) labels.set(isOurs(name, own) ? `exported_${name}` : name, value);
   for (const [name, value] of own) labels.set(name, value);

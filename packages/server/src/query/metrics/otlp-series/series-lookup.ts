@@ -1,6 +1,7 @@
 /** Finds the series of OTLP metrics whose labels match a selector. */
 import type { YieldBudget } from "@sounding/promql/regex/yield-budget";
 import type { LabelMatcher } from "@sounding/promql/syntax/ast";
+import { isFromPrometheus } from "../../../store/row-expressions.ts";
 import { bind, callerOrganization, sql, type Statement } from "../../../store/statement.ts";
 import type { TenantReader } from "../../../store/store.ts";
 import { allOf, projectCondition } from "../../conditions.ts";
@@ -132,7 +133,7 @@ export const seriesCost = 128;
 const matchingCost = 32;
 
 const allColumns = sql`series_id, project, service, resource_id, scope_id, mapKeys(attributes) AS attribute_names,
-  mapValues(attributes) AS attribute_values, attribute_types`;
+  mapValues(attributes) AS attribute_values, attribute_types, ${isFromPrometheus} AS from_prometheus`;
 
 async function readSeriesRows(
   metrics: ReadonlySet<string>,

@@ -1,7 +1,7 @@
 /** Lists the labels of OTLP series for lists of label names and values, without one row per series. */
 import { inputLimit } from "../../../input-limits.ts";
 import { labelsFrom, type Labels } from "@sounding/promql/series/labels";
-import { isTargetInfo } from "../../../store/row-expressions.ts";
+import { isFromPrometheus, isTargetInfo } from "../../../store/row-expressions.ts";
 import { bind, callerOrganization, sql, type Statement } from "../../../store/statement.ts";
 import { toText } from "../../attribute-values.ts";
 import { allOf, projectCondition } from "../../conditions.ts";
@@ -14,7 +14,7 @@ import { isOwnLabel, otlpLabels, type OtlpSeriesRow } from "./otlp-labels.ts";
 import { labelsOf } from "./otlp-series.ts";
 import { labelName } from "./prometheus-names.ts";
 import { findSeries, partLabels, seriesCost, type OtlpQuery, type OtlpRequest } from "./series-lookup.ts";
-import { needsAttributes, wantedColumns, withSources, type WantedLabels } from "./wanted-labels.ts";
+import { labelsOfAttribute, needsAttributes, wantedColumns, withSources, type WantedLabels } from "./wanted-labels.ts";
 
 export type WantedRequest = OtlpRequest & { readonly wanted: WantedLabels };
 
@@ -157,7 +157,7 @@ function soleAttribute({ wanted }: WantedRequest, attributeNames: readonly strin
   const [label, ...more] = wanted.values;
   if (wanted.names || label === undefined || more.length > 0) return undefined;
   if (isOwnLabel(label) || label.startsWith("exported_")) return undefined;
-  const [name, ...others] = attributeNames.filter((each) => labelName(each) === label);
+  const [name, ...others] = attributeNames.filter((each) => labelsOfAttribute(each).includes(label));
   return name === undefined || others.length > 0 ? undefined : { label, name };
 }
 
@@ -168,10 +168,17 @@ async function readAttributeValues(
 ): Promise<Labels[]> {
   const { attribute, charge, conditions, matchers, signal, yieldBudget } = request;
   const name = bind.text(attribute.name);
+  const translated = labelName(attribute.name);
+  const isNamedSo =
+    translated === attribute.name
+      ? sql`1`
+      : attribute.label === translated
+        ? sql`NOT ${isFromPrometheus}`
+        : isFromPrometheus;
   const blocks = await reader.columns(
     sql`SELECT DISTINCT attributes[${name}] AS value,
         substring(attribute_types, indexOf(mapKeys(attributes), ${name}), 1) AS kind
-      FROM series WHERE ${conditions} AND value != ''`,
+      FROM series WHERE ${conditions} AND value != '' AND ${isNamedSo}`,
     { signal, memory: { add: charge }, duplicates: "kept", maximumRows: maximumCombinations },
   );
   const found: Labels[] = [];

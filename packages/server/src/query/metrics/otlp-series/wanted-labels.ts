@@ -3,6 +3,7 @@
  * label names or values then costs one pass over the series, however many there are.
  * docs/adr/0025-promql-and-metrics.md
  */
+import { isFromPrometheus } from "../../../store/row-expressions.ts";
 import { bind, sql, type Statement } from "../../../store/statement.ts";
 import { labelName } from "./prometheus-names.ts";
 import { semconvSources } from "./semconv-mapping.ts";
@@ -56,10 +57,9 @@ export function wantedColumns(
 }
 
 function attributeColumns({ names, values }: WantedLabels, attributeNames: readonly string[]): Statement {
-  const wanted = attributeNames.filter((name) => {
-    const label = labelName(name);
-    return values.has(label) || values.has(`exported_${label}`);
-  });
+  const wanted = attributeNames.filter((name) =>
+    labelsOfAttribute(name).some((label) => values.has(label) || values.has(`exported_${label}`)),
+  );
   const kinds = sql`arrayMap(at -> substring(attribute_types, at, 1), range(1, length(attributes) + 1))`;
   const isWanted = sql`has(${bind.texts(wanted)}, name)`;
   if (names) {
@@ -71,12 +71,20 @@ function attributeColumns({ names, values }: WantedLabels, attributeNames: reado
               AS attribute_values,
             arrayStringConcat(arrayMap((name, kind) -> if(kind != '' AND ${isWanted}, kind, 's'), mapKeys(attributes), ${kinds}))
               AS attribute_types`;
-    return sql`mapKeys(attributes) AS attribute_names, ${kept}`;
+    return sql`mapKeys(attributes) AS attribute_names, ${kept}, ${isFromPrometheus} AS from_prometheus`;
   }
   if (wanted.length === 0) {
-    return sql`emptyArrayString() AS attribute_names, emptyArrayString() AS attribute_values, '' AS attribute_types`;
+    return sql`emptyArrayString() AS attribute_names, emptyArrayString() AS attribute_values, '' AS attribute_types,
+      0 AS from_prometheus`;
   }
   return sql`arrayFilter(name -> ${isWanted}, mapKeys(attributes)) AS attribute_names,
     arrayFilter((value, name) -> ${isWanted}, mapValues(attributes), mapKeys(attributes)) AS attribute_values,
-    arrayStringConcat(arrayFilter((kind, name) -> ${isWanted}, ${kinds}, mapKeys(attributes))) AS attribute_types`;
+    arrayStringConcat(arrayFilter((kind, name) -> ${isWanted}, ${kinds}, mapKeys(attributes))) AS attribute_types,
+    ${isFromPrometheus} AS from_prometheus`;
+}
+
+/** The labels that an attribute can be: its own name in series of remote write, the translated one in others. */
+export function labelsOfAttribute(name: string): readonly string[] {
+  const label = labelName(name);
+  return label === name ? [name] : [name, label];
 }
