@@ -22,10 +22,12 @@ import { listedLabelSets } from "./otlp-series/listed-label-sets.ts";
 import { readCatalog, seriesNames } from "./otlp-series/otlp-catalog.ts";
 import type { OtlpMetric, OtlpSeriesName } from "./otlp-series/otlp-metric.ts";
 import { otlpLabelSets, selectOtlpSeries } from "./otlp-series/otlp-series.ts";
+import { namesWithSpans } from "./span-series/metrics-with-spans.ts";
 import { spanSeriesNames, type SpanSeriesName } from "./span-series/span-metrics.ts";
 import { spanExemplars } from "./span-series/span-exemplars.ts";
 import { reduceSpanWindows, type ReducedNames } from "./span-series/reduced-windows.ts";
-import { selectSpanSeries, spanLabelSets, spanSources, type SpanQuery } from "./span-series/span-series.ts";
+import { spanLabelSets, spanSources } from "./span-series/span-label-sets.ts";
+import { selectSpanSeries, type SpanQuery } from "./span-series/span-series.ts";
 import { aggregateSpanWindows } from "./span-series/span-windows.ts";
 import { wantedLabelSets } from "./otlp-series/wanted-label-sets.ts";
 import type { WantedLabels } from "./otlp-series/wanted-labels.ts";
@@ -140,15 +142,15 @@ async function select(
   options: SpanQuery,
 ): Promise<StoredSeries[]> {
   const otlpRequest = { ...request, maxSeries: request.hints.maxSeries };
-  const ofSpans = await namedBy(spanSeriesNames, request);
+  const ofSpans = await namesWithSpans(await namedBy(spanSeriesNames, request), request, options);
   const selectsInfo = await selectsTargetInfo(request);
   const [counted, sent, info] = await Promise.all([
     selectSpanSeries(ofSpans, request, options),
     selectOtlpSeries({ ...otlpRequest, names }, options),
     selectsInfo ? selectTargetInfo(otlpRequest, options) : [],
   ]);
-  if (sent.length === 0) return [...counted, ...info];
-  const sources = await spanSources(ofSpans, { ...request, maxSeries: request.hints.maxSeries }, options);
+  const range = { ...request, maxSeries: request.hints.maxSeries };
+  const sources = await spanSources(namesOf(sent, ofSpans), range, options);
   return [...counted, ...(await withoutSpanDuplicates(sent, sources, request.yieldBudget)), ...info];
 }
 
@@ -176,8 +178,17 @@ async function exemplars(
   for (const name of ofSpans) counted.push(...(await spanExemplars(name, request, options)));
   const sent = await otlpExemplars({ ...request, names }, options);
   if (sent.length === 0) return counted;
-  const sources = await spanSources(ofSpans, request, options);
+  const sources = await spanSources(namesOf(sent, ofSpans), request, options);
   return [...counted, ...(await withoutSpanDuplicates(sent, sources, request.yieldBudget))];
+}
+
+/** The names over spans that series were sent under. */
+function namesOf(
+  sent: readonly { readonly labels: Labels }[],
+  ofSpans: readonly SpanSeriesName[],
+): readonly SpanSeriesName[] {
+  const names = new Set(sent.map(({ labels }) => getLabel(labels, "__name__")));
+  return ofSpans.filter(({ name }) => names.has(name));
 }
 
 /** Spans take precedence: the same metric pushed by the same service would count everything twice. */
@@ -206,7 +217,7 @@ async function labelSets(
   options: SpanQuery,
 ): Promise<Labels[]> {
   const { wanted } = request;
-  const named = await namedBy(spanSeriesNames, request);
+  const named = await namesWithSpans(await namedBy(spanSeriesNames, request), request, options);
   const selectsInfo = await selectsTargetInfo(request);
   const ofSpanNames = wanted === undefined ? named : oneNameEach(named, wanted);
   const [ofSpans, sent, info] = await Promise.all([

@@ -16,6 +16,9 @@ const isServer = sql`kind IN (2, 5)`;
 const isClient = sql`kind IN (3, 4)`;
 const consumer = sql`5`;
 
+/** Every span that ends a request. */
+export const endsEdge = sql`kind IN (2, 3, 4, 5)`;
+
 const databaseNames = sql`[attributes['db.namespace'], attributes['db.name'], attributes['db.system.name'], attributes['db.system']]`;
 const database = sql`arrayFirst(name -> name != '', ${databaseNames})`;
 const peer = sql`if(attributes['peer.service'] != '', attributes['peer.service'], toString(provider))`;

@@ -24,6 +24,8 @@ export interface SpanMetric {
   /** Splits each span into items, for an ARRAY JOIN; and which of them count. */
   readonly arrayJoin?: Statement;
   readonly itemCondition?: Statement;
+  /** Whether any item of a span counts, without splitting it. */
+  readonly hasItems?: Statement;
   /** The increment of a counter, the observation of a histogram or the value of a gauge. */
   readonly value: Statement;
   /** The metric in the sums of calls by minute; absent if they do not have it. */

@@ -5,7 +5,7 @@
  */
 import { longStep, CooperativeYield } from "../../../scheduling/cooperative-yield.ts";
 import { bucketBounds, bucketOf, endMs } from "../../../store/row-expressions.ts";
-import { bind, join, sql, type Statement } from "../../../store/statement.ts";
+import { join, sql, type Statement } from "../../../store/statement.ts";
 import type { TenantReader } from "../../../store/store.ts";
 import { labelsFrom, type Labels } from "@sounding/promql/series/labels";
 import type { SelectRequest, StoredSeries } from "@sounding/promql/storage";
@@ -54,7 +54,7 @@ export async function selectSpanSeries(
 }
 
 /** The parts of a metric are read together: a selector without a name, such as `{__name__=~".+"}`, selects them all. */
-function byMetric(names: readonly SpanSeriesName[]): Map<SpanMetric, SpanSeriesName[]> {
+export function byMetric(names: readonly SpanSeriesName[]): Map<SpanMetric, SpanSeriesName[]> {
   return Map.groupBy(names, ({ metric }) => metric);
 }
 
@@ -131,7 +131,11 @@ interface Build {
   readonly isDelta: boolean;
 }
 
-function toLabels(values: readonly string[], { labels, name }: Pick<Build, "labels" | "name">, le?: number): Labels {
+export function toLabels(
+  values: readonly string[],
+  { labels, name }: Pick<Build, "labels" | "name">,
+  le?: number,
+): Labels {
   const entries = labels.map((label, index): [string, string] => [label, values[index]!]);
   if (le !== undefined) entries.push(["le", formatPlain(le)]);
   return labelsFrom([["__name__", name], ...entries]);
@@ -190,7 +194,7 @@ export function toNumber(value: number | string): number {
   return value === "inf" ? Infinity : value === "-inf" ? -Infinity : Number(value);
 }
 
-function matchesLe(
+export function matchesLe(
   labels: Labels,
   { matchers, yieldBudget }: Pick<SelectRequest, "matchers" | "yieldBudget">,
 ): boolean | Promise<boolean> {
@@ -212,75 +216,4 @@ function windowEndsOf({ fromMs, hints, toMs }: SelectRequest): number[] {
     ends.push(end);
   }
   return ends;
-}
-
-/** The projects and services that sent spans, as label sets with the metric's name; spans that do not count included. */
-export async function spanSources(
-  names: readonly SpanSeriesName[],
-  request: LabelSetsSelection,
-  { project, reader }: SpanQuery,
-): Promise<Labels[]> {
-  const labels = ["project_name", "service_name"] as const;
-  const allRows = { keepsDuplicates: true, keepsRepeatedCalls: true };
-  const sources: Labels[] = [];
-  for (const [metric, ofMetric] of byMetric(names)) {
-    const selection = { ...request, metric, project, labels, ...allRows };
-    const selected = selectSpans(await withMatchingValues(selection, { ...request, reader }));
-    const rows = await readLabelValues(reader, selected, request);
-    for (const { name } of ofMetric) sources.push(...rows.map((values) => toLabels(values, { name, labels })));
-  }
-  return sources;
-}
-
-type LabelSetsSelection = Pick<SelectRequest, "matchers" | "fromMs" | "toMs" | "signal" | "yieldBudget" | "charge"> & {
-  readonly maxSeries: number;
-  /** Label sets may be without the labels that are not wanted, and have any value where only names are. Absent: complete ones. */
-  readonly wanted?: { readonly values: ReadonlySet<string>; readonly names: boolean } | undefined;
-};
-
-/** The distinct label sets of the series of the names, for lists of series and labels. */
-export async function spanLabelSets(
-  names: readonly SpanSeriesName[],
-  request: LabelSetsSelection,
-  { namedLabels, project, reader }: SpanQuery,
-): Promise<Labels[]> {
-  const sets: Labels[] = [];
-  for (const [metric, ofMetric] of byMetric(names)) {
-    const all = seriesLabels(metric, namedLabels);
-    const { wanted } = request;
-    // Fewer labels are fewer rows. The matchers are part of the statement.
-    const labels = wanted === undefined || wanted.names ? all : all.filter((label) => wanted.values.has(label));
-    const selection = { ...request, metric, project, labels, keepsDuplicates: true };
-    const selected = selectSpans(await withMatchingValues(selection, { ...request, reader }));
-    const rows = await readLabelValues(reader, selected, request);
-    for (const { name, part } of ofMetric) {
-      const bounds = part === "bucket" ? [...bucketBounds, Infinity] : [undefined];
-      for (const values of rows) {
-        for (const bound of bounds) {
-          const found = toLabels(values, { name, labels }, bound);
-          request.charge(found.key.length);
-          if (await matchesLe(found, request)) sets.push(found);
-          if (request.yieldBudget.spend(64)) await request.yieldBudget.yield();
-        }
-        if (sets.length > request.maxSeries) return sets;
-      }
-    }
-  }
-  return sets;
-}
-
-/** The distinct values of a metric's labels. */
-async function readLabelValues(
-  reader: TenantReader,
-  selected: SelectedSpans | null,
-  { charge, maxSeries, signal, wanted }: LabelSetsSelection,
-): Promise<readonly (readonly string[])[]> {
-  if (selected === null) return [];
-  const values =
-    wanted?.names === true ? sql`arrayMap(text -> if(text = '', '', 'x'), ${selected.labelList})` : selected.labelList;
-  const rows = await reader.query<{ label_values: readonly string[] }>(
-    sql`SELECT DISTINCT ${values} AS label_values FROM ${selected.rows} LIMIT ${bind.uint32(maxSeries)}`,
-    { signal, memory: { add: charge }, duplicates: "kept", maximumRows: maxSeries },
-  );
-  return rows.map(({ label_values: values }) => values);
 }

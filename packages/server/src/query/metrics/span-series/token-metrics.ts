@@ -17,6 +17,7 @@ export const tokenMetrics: readonly SpanMetric[] = [
     countsCalls: true,
     arrayJoin: sql`['input', 'output'] AS token_type, [input_tokens, output_tokens] AS tokens`,
     itemCondition: sql`tokens > 0`,
+    hasItems: sql`(input_tokens > 0 OR output_tokens > 0)`,
     value: sql`toFloat64(tokens)`,
     sums: { condition: isInference, value: sql`tokens` },
   }),
@@ -32,6 +33,7 @@ export const tokenMetrics: readonly SpanMetric[] = [
     countsCalls: true,
     arrayJoin: sql`['cache_read', 'cache_write'] AS token_type, [cache_read_tokens, cache_write_tokens] AS tokens`,
     itemCondition: sql`tokens > 0`,
+    hasItems: sql`(cache_read_tokens > 0 OR cache_write_tokens > 0)`,
     value: sql`toFloat64(tokens)`,
     sums: { condition: isInference, value: sql`tokens` },
   }),
@@ -58,6 +60,7 @@ export const tokenMetrics: readonly SpanMetric[] = [
     countsCalls: true,
     arrayJoin: sql`${tokenTypes} AS token_type, [input_tokens, output_tokens, cache_read_tokens, cache_write_tokens] AS tokens`,
     itemCondition: sql`tokens > 0`,
+    hasItems: sql`(input_tokens > 0 OR output_tokens > 0 OR cache_read_tokens > 0 OR cache_write_tokens > 0)`,
     value: sql`toFloat64(tokens)`,
     sums: {
       condition: isInference,
