@@ -17,6 +17,9 @@ const streamHeaders = {
   "x-accel-buffering": "no",
 };
 
+/** Characters of events that wait for the end of a tick. */
+const mostUnwritten = 16_384;
+
 export interface EventsOptions {
   readonly headers: ResponseHeaders;
   /** How long to wait for the first event before the status is sent without it. */
@@ -52,8 +55,8 @@ export async function writeEvents<Event>(
   options: EventsOptions & { readonly toText: (event: Event) => string },
 ): Promise<AppError | undefined> {
   const iterator = events[Symbol.asyncIterator]();
-  let pending = iterator.next();
-  const begun = await settledWithin(pending, options.holdMs);
+  let next = iterator.next();
+  const begun = await settledWithin(next, options.holdMs);
   response.writeHead(200, {
     ...responseHeaders,
     "content-type": "text/event-stream; charset=utf-8",
@@ -64,6 +67,17 @@ export async function writeEvents<Event>(
   if (!begun) response.flushHeaders();
   let lastWriteMs = performance.now();
   let sequence = 0;
+  let unwritten = "";
+  const write = (): void => {
+    if (unwritten === "") return;
+    lastWriteMs = performance.now();
+    const { socket } = response;
+    // Node would write the parts of this chunk in a further tick.
+    socket?.cork();
+    response.write(unwritten);
+    socket?.uncork();
+    unwritten = "";
+  };
   const heartbeat = setInterval(() => {
     if (performance.now() - lastWriteMs < options.heartbeatMs || response.writableNeedDrain) return;
     // One newline only, which joins the comment to the next event: some clients stop at an event without data.
@@ -71,20 +85,25 @@ export async function writeEvents<Event>(
   }, options.heartbeatMs);
   try {
     for (;;) {
-      const { done, value } = await pending;
+      const { done, value } = await next;
       if (done === true) break;
-      lastWriteMs = performance.now();
       sequence += 1;
-      if (!response.write(options.toText(value))) await drained(response, options.signal);
+      // Events that are there already are written together: the tick comes when no promise is left to be resolved.
+      if (unwritten === "") process.nextTick(write);
+      unwritten += options.toText(value);
+      if (unwritten.length > mostUnwritten) write();
+      if (response.writableNeedDrain) await drained(response, options.signal);
       if (options.signal.aborted) throw options.signal.reason;
-      pending = iterator.next();
+      next = iterator.next();
     }
-    response.end(options.end);
+    response.end(unwritten + (options.end ?? ""));
+    unwritten = "";
     return undefined;
   } catch (thrown) {
     const error = toAppError(thrown);
     await iterator.return?.().catch(() => {});
-    if (!response.destroyed) response.end(options.onFailure(error, sequence));
+    if (!response.destroyed) response.end(unwritten + options.onFailure(error, sequence));
+    unwritten = "";
     return error;
   } finally {
     clearInterval(heartbeat);
