@@ -23,12 +23,18 @@ const closeBracket = 93;
 /** Short strings are scanned byte by byte, which is faster than a native call. */
 const shortStringBytes = 48;
 
-/** What a scan of a whole text has found on its way. */
-const found = new WeakMap<Buffer, () => readonly JsonMember[]>();
+/** For each member, the start and end of its name with the quotes, the start and end of its value. */
+export type MemberOffsets = readonly number[];
 
-/** Saves the second pass over a text that was scanned. @param members of the same object */
-export function rememberMembers(text: Buffer, members: () => readonly JsonMember[]): void {
-  found.set(text, members);
+/**
+ * What a scan of a whole text has found on its way. Values should be small: V8's collections of new objects keep the values of
+ * dead keys.
+ */
+const found = new WeakMap<Buffer, MemberOffsets>();
+
+/** Saves the second pass over a text that was scanned. @param offsets of the members of the same object */
+export function rememberMembers(text: Buffer, offsets: MemberOffsets): void {
+  found.set(text, offsets);
 }
 
 /**
@@ -36,7 +42,18 @@ export function rememberMembers(text: Buffer, members: () => readonly JsonMember
  * @throws AppError invalid_json if it is not
  */
 export function readMembers(text: Buffer): readonly JsonMember[] {
-  return found.get(text)?.() ?? scanMembers(text);
+  const offsets = found.get(text);
+  return offsets === undefined ? scanMembers(text) : membersAt(text, offsets);
+}
+
+function membersAt(text: Buffer, offsets: MemberOffsets): JsonMember[] {
+  const members: JsonMember[] = [];
+  for (let at = 0; at < offsets.length; at += 4) {
+    const start = offsets[at]!;
+    const name = readName(text, start, offsets[at + 1]!);
+    members.push({ name, start, valueStart: offsets[at + 2]!, end: offsets[at + 3]! });
+  }
+  return members;
 }
 
 function scanMembers(text: Buffer): JsonMember[] {
@@ -62,7 +79,7 @@ function scanMembers(text: Buffer): JsonMember[] {
 }
 
 /** The name between these offsets of its quotes, with its escapes, such as `\u0065`, decoded. */
-export function readName(text: Buffer, start: number, end: number): string {
+function readName(text: Buffer, start: number, end: number): string {
   const name = text.toString("utf8", start + 1, end - 1);
   return name.includes("\\") ? (JSON.parse(`"${name}"`) as string) : name;
 }

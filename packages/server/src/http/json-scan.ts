@@ -5,7 +5,7 @@
  */
 import { AppError } from "../errors.ts";
 import { inputLimit } from "../input-limits.ts";
-import { readName, type JsonMember } from "../json-members.ts";
+import type { MemberOffsets } from "../json-members.ts";
 import { longestTextBytes } from "./string-scanner-layout.ts";
 import { StringScanner } from "./string-scanner.ts";
 
@@ -74,7 +74,6 @@ export class JsonScan {
   #isAscii = true;
   /** The end of the last string, number, literal or bracket. */
   #tokenEnd = 0;
-  /** For each member of the outermost object: the start and end of its name, the start and end of its value. */
   readonly #memberOffsets: number[] = [];
 
   /** @param text JSON in UTF-8. The counts of invalid JSON mean nothing; the parser refuses it. */
@@ -98,20 +97,9 @@ export class JsonScan {
     return this.#isAscii;
   }
 
-  /** The members of the scanned object. Call it only once the text is known to be well-formed. */
-  members(): JsonMember[] {
-    const offsets = this.#memberOffsets;
-    const members: JsonMember[] = [];
-    for (let at = 0; at < offsets.length; at += 4) {
-      const start = offsets[at]!;
-      members.push({
-        name: readName(this.#text, start, offsets[at + 1]!),
-        start,
-        valueStart: offsets[at + 2]!,
-        end: offsets[at + 3]!,
-      });
-    }
-    return members;
+  /** The members of the scanned object, once the text is known to be well-formed. */
+  get memberOffsets(): MemberOffsets {
+    return this.#memberOffsets;
   }
 
   /** Scans up to the byte `end`. @throws AppError invalid_json or payload_too_large when a limit is exceeded */

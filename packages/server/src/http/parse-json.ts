@@ -96,7 +96,7 @@ async function parseLargeJson(bytes: Buffer, { charge, maxValues }: JsonLimits):
   if (isLarge) await yielder.yield();
   try {
     const value = measureStep("parse", () => JSON.parse(text) as unknown);
-    if (isObject(value)) rememberMembers(bytes, () => scan.members());
+    if (isObject(value)) rememberMembers(bytes, scan.memberOffsets);
     return isCut ? { value, texts: new CutTexts(bytes, value, { longTexts, charge }) } : { value };
   } catch (error) {
     throw notJson(isCut ? errorOf(bytes) : error);
