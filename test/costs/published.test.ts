@@ -94,10 +94,13 @@ telemetry: { ${telemetry} }
     assert.equal(await costOf(euros, "ours"), "0.0012");
     const { currency, data } = (await (await euros.call("/v1/prices?model=claude-sonnet-4-5")).json()) as PriceList;
     assert.equal(currency, "EUR");
-    assert.equal(data[0]?.reason, "Vendors publish in USD, and telemetry.currency is EUR.");
+    assert.equal(
+      data[0]?.reason,
+      "Vendors publish in USD, and telemetry.currency is EUR, without a rate in telemetry.exchange_rates.",
+    );
     await assert.rejects(startServer(configuration("currency: EUR, token_prices: { gpt-4o: {} }")), {
       message:
-        "telemetry.token_prices.gpt-4o: published prices are in US dollars, and telemetry.currency is another one; set input and output.",
+        "telemetry.token_prices.gpt-4o: published prices are in US dollars, and telemetry.currency is another one; set input and output, or telemetry.exchange_rates.USD.",
     });
   });
 

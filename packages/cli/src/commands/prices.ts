@@ -68,8 +68,11 @@ function rowOf(price: Price): string[] {
   return [price.model, price.engine, ...rates, originOf(price)];
 }
 
-function originOf({ name, reason, source }: Price): string {
-  return source === "unknown" ? `unknown: ${reason ?? ""}` : `${source}: ${name ?? ""}`;
+function originOf({ name, prices, reason, source }: Price): string {
+  if (source === "unknown") return `unknown: ${reason ?? ""}`;
+  const converted = prices.find(({ current }) => current)?.converted_from;
+  const rate = converted == null ? "" : ` (1 ${converted.currency} = ${show(converted.exchange_rate)})`;
+  return `${source}: ${name ?? ""}${rate}`;
 }
 
 const kinds = [
@@ -95,16 +98,13 @@ const units = [
 function linesOf(prices: readonly DatedPrice[], currency: string): string[][] {
   return prices.flatMap((price) => {
     const holds = whenOf(price);
+    const amountOf = (value: number): string => `${show(value)} ${currency}${givenAmount(value, price)}`;
     const linesOfTiers = (tiers: readonly Tier[], where: string): string[][] =>
       tiers.flatMap((tier) => {
         const isLong = tier.above === 0 ? "" : `, prompts above ${tier.above.toLocaleString("en-US")}`;
         return kinds
           .filter(([kind]) => kind === "input" || kind === "output" || tier[kind] !== tier[plainOf(kind)])
-          .map(([kind, words]) => [
-            `1,000,000 tokens, ${words}${isLong}${where}`,
-            `${show(tier[kind])} ${currency}`,
-            holds,
-          ]);
+          .map(([kind, words]) => [`1,000,000 tokens, ${words}${isLong}${where}`, amountOf(tier[kind]), holds]);
       });
     const ofTokens = [
       ...linesOfTiers(price.tokens, ""),
@@ -112,7 +112,7 @@ function linesOf(prices: readonly DatedPrice[], currency: string): string[][] {
     ];
     const others = units.flatMap(([unit, words]) => {
       const value = price[unit];
-      return value === null ? [] : [[words, `${show(value)} ${currency}`, holds]];
+      return value === null ? [] : [[words, amountOf(value), holds]];
     });
     return [...ofTokens, ...others];
   });
@@ -126,6 +126,11 @@ function whenOf({ current, from, hours }: DatedPrice): string {
   const days = from === null ? "" : `from ${from}`;
   const times = hours === null ? "" : `${hours.from} to ${hours.to} UTC`;
   return [current ? "now" : "", days, times].filter((part) => part !== "").join(", ");
+}
+
+/** In the currency in which the price was given, if it was converted. */
+function givenAmount(value: number, { converted_from: from }: DatedPrice): string {
+  return from === null ? "" : ` (${show(Number((value / from.exchange_rate).toPrecision(12)))} ${from.currency})`;
 }
 
 function show(value: number): string {

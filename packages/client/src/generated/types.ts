@@ -522,6 +522,13 @@ export interface PriceList {
       } | null;
       /** Whether it holds now. */
       current: boolean;
+      /** How the price was converted; null if it was given in the currency of the list. */
+      converted_from: {
+        /** Currency in which the price was given: its code in ISO 4217. */
+        currency: string;
+        /** What one unit of it is in the currency of the list; all amounts were multiplied by it. */
+        exchange_rate: number;
+      } | null;
       /** By the number of input tokens; empty if tokens have no price. */
       tokens: {
         /** The rates are those of calls with more input tokens than this; 0 for the first ones. */

@@ -45,6 +45,22 @@ const datedPrice = Type.Object(
       { description: "Hours of the day when the price holds; null for all." },
     ),
     current: Type.Boolean({ description: "Whether it holds now." }),
+    converted_from: Type.Union(
+      [
+        Type.Object(
+          {
+            currency: Type.String({ description: "Currency in which the price was given: its code in ISO 4217." }),
+            exchange_rate: Type.Number({
+              exclusiveMinimum: 0,
+              description: "What one unit of it is in the currency of the list; all amounts were multiplied by it.",
+            }),
+          },
+          { description: "How the price was converted." },
+        ),
+        Type.Null(),
+      ],
+      { description: "How the price was converted; null if it was given in the currency of the list." },
+    ),
     tokens: Type.Array(tokenRates, { description: "By the number of input tokens; empty if tokens have no price." }),
     service_tiers: Type.Record(Type.String(), Type.Array(tokenRates), {
       description: "The same for calls that the vendor processed in a service tier, by its name.",

@@ -36,11 +36,12 @@ function describe(source: PriceSource): Pick<PriceObject, "source" | "name" | "r
   return { source: kind, name: source.name, reason: null, prices: dated };
 }
 
-function toObject({ fromMs, hours, price }: DatedPrice, current: boolean): DatedPriceObject {
+function toObject({ conversion, fromMs, hours, price }: DatedPrice, current: boolean): DatedPriceObject {
   return {
     from: fromMs === 0 ? null : new Date(fromMs).toISOString().slice(0, 10),
     hours: hours === undefined ? null : { from: timeOf(hours[0]), to: timeOf(hours[1]) },
     current,
+    converted_from: conversion === undefined ? null : { currency: conversion.currency, exchange_rate: conversion.rate },
     tokens: price.tokens.map(toRates),
     service_tiers: Object.fromEntries(
       Object.entries(price.serviceTiers).map(([name, tiers]) => [name, tiers.map(toRates)]),

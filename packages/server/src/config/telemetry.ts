@@ -5,7 +5,7 @@ import { Type, type Static } from "typebox";
 import { limitsInput } from "../input-limits.ts";
 import { bytes, milliseconds, httpUrl, secret } from "./setting-types.ts";
 import { metricPresets } from "./metric-presets.ts";
-import { currency, organizationPrices, publishedPrices, tokenPrices } from "./token-prices.ts";
+import { currency, exchangeRates, organizationPrices, publishedPrices, tokenPrices } from "./token-prices.ts";
 import { tracePresets } from "./trace-presets.ts";
 
 /** Pattern of the name of a storage policy or volume. */
@@ -141,6 +141,7 @@ export const telemetry = Type.Object(
     organization_prices: organizationPrices,
     published_prices: publishedPrices,
     currency,
+    exchange_rates: exchangeRates,
     cost_in_answers: Type.Boolean({
       default: true,
       description:

@@ -80,6 +80,13 @@ const price = Type.Object(
     ...members,
     input: amount("Price of one million input tokens. Absent: what the model's vendor publishes."),
     output: amount("Price of one million output tokens. Absent: what the model's vendor publishes."),
+    currency: Type.Optional(
+      Type.String({
+        pattern: "^[A-Z]{3}$",
+        description:
+          "Currency of these prices: its code in ISO 4217. Absent: `telemetry.currency`. Another one needs a rate in `telemetry.exchange_rates`.",
+      }),
+    ),
     published: Type.Optional(
       Type.String({
         minLength: 1,
@@ -101,7 +108,7 @@ export const tokenPrices = Type.Record(Type.String({ minLength: 1 }), price, {
   default: {},
   maxProperties: 1000,
   description:
-    "Prices by model ID, or by `engine/model` for what one engine charges, in the currency of `telemetry.currency`. They take precedence over published ones.",
+    "Prices by model ID, or by `engine/model` for what one engine charges, in the currency of `telemetry.currency` unless they name another. They take precedence over published ones.",
 });
 export type TokenPrices = Static<typeof tokenPrices>;
 export type ConfiguredPrice = TokenPrices[string];
@@ -125,11 +132,22 @@ export type OrganizationPrices = Static<typeof organizationPrices>;
 export const publishedPrices = Type.Boolean({
   default: true,
   description:
-    "Take the prices that vendors publish for models without configured ones, from a table that is part of this version, without any request. They hold for engines whose vendor is known by type and address, and in US dollars. If false, or in another currency, only `token_prices` count.",
+    "Take the prices that vendors publish for models without configured ones, from a table that is part of this version, without any request. They hold for engines whose vendor is known by type and address, and are in US dollars. If false, or if `currency` is another one and `exchange_rates` has no `USD`, only `token_prices` count.",
 });
 
 export const currency = Type.String({
   pattern: "^[A-Z]{3}$",
   default: "USD",
-  description: "Currency of all prices and costs: its code in ISO 4217.",
+  description: "Currency of all costs, and of prices that name no other: its code in ISO 4217.",
 });
+
+export const exchangeRates = Type.Record(
+  Type.String({ pattern: "^[A-Z]{3}$" }),
+  Type.Number({ exclusiveMinimum: 0, maximum: 1e9 }),
+  {
+    default: {},
+    maxProperties: 200,
+    description:
+      "What one unit of other currencies is in the currency of `telemetry.currency`, by their code, such as `EUR: 1.08`. Prices in these currencies are converted when the server starts.",
+  },
+);

@@ -1,5 +1,6 @@
 /** What calls cost: computed when a call ends, told in its answer and recorded in its span and its line of the log. */
 import { isObject } from "../json-object.ts";
+import { converted } from "./exchange-rates.ts";
 import { costOf, serviceTierOf, type Billionths } from "./model-price.ts";
 import type { Payer, PricedModel, Prices } from "./prices.ts";
 import { namedCost } from "./reported-costs.ts";
@@ -39,7 +40,10 @@ export function createCallCosts(prices: Pick<Prices, "ofCall">, areTold: boolean
       const found = prices.ofCall(payer, call, Date.now());
       if (found === undefined) return undefined;
       const parts = costOf(found.price, usage);
-      const reported = found.isReported ? namedCost(usage.reportedCost ?? Number.NaN) : undefined;
+      const reported =
+        found.isReported && usage.reportedCost !== undefined && namedCost(usage.reportedCost) !== undefined
+          ? namedCost(converted(usage.reportedCost, found.conversion))
+          : undefined;
       const tier = serviceTierOf(found.price, usage) === undefined ? "" : ` ${usage.serviceTier}`;
       if (reported === undefined) return parts && toCost(parts, found.source + tier);
       const output = Math.min(parts?.output ?? 0, reported);

@@ -11,7 +11,7 @@ const published = await loadPublishedPrices();
 
 const now = Date.parse("2026-11-27");
 const read = (price: ConfiguredPrice, model = "our-own-model"): readonly DatedPrice[] =>
-  readConfiguredPrices({ [model]: price }, published).get(model)!;
+  readConfiguredPrices({ [model]: price }, { published }).get(model)!;
 const firstTier = (price: ConfiguredPrice, model?: string): TokenTier => priceAt(read(price, model), now).tokens[0]!;
 const costAt = (price: ConfiguredPrice, usage: CallUsage, day = "2026-11-27"): number | undefined => {
   const cost = costOf(priceAt(read(price), Date.parse(day)), usage);
@@ -168,9 +168,9 @@ describe("a configured price", () => {
   }
 
   test("is refused without published prices if it needs them", () => {
-    assert.throws(() => readConfiguredPrices({ "gpt-4o": {} }, undefined), {
+    assert.throws(() => readConfiguredPrices({ "gpt-4o": {} }, { published: undefined }), {
       message:
-        "telemetry.token_prices.gpt-4o: published prices are in US dollars, and telemetry.currency is another one; set input and output.",
+        "telemetry.token_prices.gpt-4o: published prices are in US dollars, and telemetry.currency is another one; set input and output, or telemetry.exchange_rates.USD.",
     });
   });
 

@@ -3,6 +3,7 @@
  * another, such as that of cached tokens, keeps its share of it.
  */
 import type { ConfiguredPrice, PriceMembers, TokenPrices } from "../config/token-prices.ts";
+import { converted, readExchangeRates, type Conversion, type ExchangeRates } from "./exchange-rates.ts";
 import { completeRates, type DatedPrice, type ModelPrice, type TokenRates, type TokenTier } from "./model-price.ts";
 import type { PublishedPrice, PublishedPrices } from "./published/published-prices.ts";
 
@@ -13,19 +14,41 @@ export function needPublished(prices: TokenPrices): boolean {
   return Object.values(prices).some((price) => !isComplete(price));
 }
 
-/**
- * @param published undefined: there are none
- * @param setting for errors
- * @throws Error for a model without a price
- */
+interface Sources {
+  /** Undefined: there are none. */
+  readonly published: Pick<PublishedPrices, "named"> | undefined;
+  readonly exchangeRates?: ExchangeRates;
+  /** For errors. */
+  readonly setting?: string;
+}
+
+const dollars = readExchangeRates("USD", {});
+
+/** @throws Error for a model without a price, or with one in a currency that cannot be converted */
 export function readConfiguredPrices(
   prices: TokenPrices,
-  published: Pick<PublishedPrices, "named"> | undefined,
-  setting = "telemetry.token_prices",
+  { exchangeRates = dollars, published, setting = "telemetry.token_prices" }: Sources,
 ): PricesOfModels {
   return new Map(
-    Object.entries(prices).map(([model, price]) => [model, readPrice({ model, setting }, price, published)]),
+    Object.entries(prices).map(([model, { currency, ...price }]) => {
+      const where = `${setting}.${model}`;
+      const conversion =
+        currency === undefined ? undefined : exchangeRates.conversionFrom(currency, `${where}.currency`);
+      return [model, readPrice({ model, where, conversion }, inCostsCurrency(price, conversion), published)];
+    }),
   );
+}
+
+/** All amounts, which are all numbers but the lengths of prompts. */
+function inCostsCurrency<Members>(members: Members, conversion: Conversion | undefined): Members {
+  if (conversion === undefined) return members;
+  const convert = (value: unknown, name: string): unknown => {
+    if (typeof value === "number") return name === "above" ? value : converted(value, conversion);
+    if (Array.isArray(value)) return value.map((each) => convert(each, name));
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, convert(each, key)]));
+  };
+  return convert(members, "") as Members;
 }
 
 /** Rates that the vendor's shares would complete may be absent only where the vendor publishes none. */
@@ -34,9 +57,16 @@ function isComplete({ cache_read: read, cache_write: write, input, output, publi
   return published === undefined && hasTokens;
 }
 
+interface PlaceOfPrice {
+  readonly model: string;
+  /** The setting. */
+  readonly where: string;
+  readonly conversion: Conversion | undefined;
+}
+
 function readPrice(
-  { model, setting }: { readonly model: string; readonly setting: string },
-  configured: ConfiguredPrice,
+  { conversion, model, where }: PlaceOfPrice,
+  configured: Omit<ConfiguredPrice, "currency">,
   published: Pick<PublishedPrices, "named"> | undefined,
 ): readonly DatedPrice[] {
   const { changes = [], published: name, ...first } = configured;
@@ -44,27 +74,26 @@ function readPrice(
   const hasOther = [first.characters, first.audio_minute, first.request].some((each) => each !== undefined);
   const lacksTokens = first.input === undefined || first.output === undefined;
   if (found === undefined && ((lacksTokens && !hasOther) || name !== undefined)) {
-    const where = `${setting}.${model}`;
     if (published === undefined) {
       throw new Error(
-        `${where}: published prices are in US dollars, and telemetry.currency is another one; set input and output.`,
+        `${where}: published prices are in US dollars, and telemetry.currency is another one; set input and output, or telemetry.exchange_rates.USD.`,
       );
     }
     const problem = `no vendor publishes prices of ${JSON.stringify(name ?? model)}`;
     throw new Error(`${where}: ${problem}; set input and output, or set published to the name that its vendor uses.`);
   }
   let members: PriceMembers = first;
-  const dated = [...datedPrices(members, 0, found)];
+  const dated = [...datedPrices(members, { fromMs: 0, conversion }, found)];
   let before = "";
   for (const { from, ...change } of changes) {
     const fromMs = Date.parse(`${from}T00:00:00Z`);
-    if (!isDay(from)) throw new Error(`${setting}.${model}.changes: ${from} is not a day.`);
+    if (!isDay(from)) throw new Error(`${where}.changes: ${from} is not a day.`);
     if (from <= before) {
-      throw new Error(`${setting}.${model}.changes: ${from} is not after ${before}; order them by their day.`);
+      throw new Error(`${where}.changes: ${from} is not after ${before}; order them by their day.`);
     }
     before = from;
     members = Object.assign({}, members, change);
-    dated.push(...datedPrices(members, fromMs, found));
+    dated.push(...datedPrices(members, { fromMs, conversion }, found));
   }
   return dated;
 }
@@ -76,12 +105,18 @@ function isDay(day: string): boolean {
 }
 
 /** A setting's prices from a time on, for each of the vendor's own. */
-function datedPrices(members: PriceMembers, fromMs: number, published: PublishedPrice | undefined): DatedPrice[] {
-  if (published === undefined) return [{ fromMs, hours: undefined, price: toPrice(members, undefined) }];
+function datedPrices(
+  members: PriceMembers,
+  { conversion, fromMs }: Pick<DatedPrice, "conversion" | "fromMs">,
+  published: PublishedPrice | undefined,
+): DatedPrice[] {
+  if (published === undefined) return [{ fromMs, hours: undefined, price: toPrice(members, undefined), conversion }];
+  const isOwn = members.input !== undefined && members.output !== undefined;
   return published.prices.map((each) => ({
     fromMs: Math.max(fromMs, each.fromMs),
     hours: each.hours,
     price: toPrice(members, each.price),
+    conversion: conversion ?? (isOwn ? undefined : each.conversion),
   }));
 }
 

@@ -1,4 +1,5 @@
 /** What a model's usage costs, in integers of a billionth of the currency's unit. */
+import type { Conversion } from "./exchange-rates.ts";
 import type { CallUsage, TokenUsage } from "./token-usage.ts";
 
 /** Of one million tokens of each kind, in the currency's unit. */
@@ -44,6 +45,8 @@ export interface DatedPrice {
   /** Seconds of the day from and to which it holds; the second may be the earlier. */
   readonly hours: readonly [number, number] | undefined;
   readonly price: ModelPrice;
+  /** Absent: the price was given in the currency of costs. */
+  readonly conversion?: Conversion | undefined;
 }
 
 export function priceAt(prices: readonly DatedPrice[], unixMs: number): ModelPrice {

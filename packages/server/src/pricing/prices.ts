@@ -1,7 +1,8 @@
 /** Which price applies to a call, and why: the organization's own, the configured one, else what the vendor of its engine publishes. */
 import type { OrganizationPrices, TokenPrices } from "../config/token-prices.ts";
 import { needPublished, readConfiguredPrices, type PricesOfModels } from "./configured-prices.ts";
-import { priceAt, type DatedPrice, type ModelPrice } from "./model-price.ts";
+import { readExchangeRates, type Conversion } from "./exchange-rates.ts";
+import { dateHolding, type DatedPrice, type ModelPrice } from "./model-price.ts";
 import { loadPublishedPrices } from "./published/load-prices.ts";
 import {
   mayHaveVendor,
@@ -38,8 +39,10 @@ export interface ReportedModel {
 
 export interface FoundPrice {
   readonly price: ModelPrice;
-  /** `organization gpt-4o`, `configured gpt-4o` or `published openai/gpt-4o 2026-09-23`. */
+  /** `organization gpt-4o`, `configured gpt-4o EUR 1.08` or `published openai/gpt-4o 2026-09-23`. */
   readonly source: string;
+  /** How it was converted into the currency of costs. */
+  readonly conversion?: Conversion | undefined;
   /** Whether the vendor charges what its answers say. */
   readonly isReported: boolean;
 }
@@ -60,6 +63,8 @@ export interface PricesOptions {
   /** Whether published prices count without being configured. */
   readonly published: boolean;
   readonly currency: string;
+  /** What one unit of other currencies is in it. */
+  readonly exchangeRates?: Readonly<Record<string, number>>;
   /** Undefined for an engine that is not configured. */
   settingsOf(engine: string): VendorSettings | undefined;
 }
@@ -77,25 +82,32 @@ export class Prices {
   readonly #ofOrganizations: ReadonlyMap<string, PricesOfModels>;
   readonly #settingsOf: PricesOptions["settingsOf"];
   readonly #usesPublished: boolean;
+  /** Of published prices. */
+  readonly #conversion: Conversion | undefined;
   #published: PublishedPrices | undefined;
 
-  /** @throws Error for a configured model without a price, and for a currency that does not exist */
-  static async open({ configured, currency, ofOrganizations, published, settingsOf }: PricesOptions): Promise<Prices> {
-    if (!Intl.supportedValuesOf("currency").includes(currency)) {
-      throw new Error(`telemetry.currency is ${JSON.stringify(currency)}; expected a code of ISO 4217, such as EUR.`);
-    }
-    const available = currency === publishedCurrency;
+  /** @throws Error for a configured model without a price, and for a currency that does not exist or cannot be converted */
+  static async open(options: PricesOptions): Promise<Prices> {
+    const { configured, currency, ofOrganizations, published, settingsOf } = options;
+    const exchangeRates = readExchangeRates(currency, options.exchangeRates ?? {});
+    const available = exchangeRates.has(publishedCurrency);
+    const conversion = available ? exchangeRates.conversionFrom(publishedCurrency, "") : undefined;
     const needsThem = [configured, ...Object.values(ofOrganizations)].some(needPublished);
-    const loaded = available && needsThem ? await loadPublishedPrices() : undefined;
+    const loaded = available && needsThem ? await loadPublishedPrices(conversion) : undefined;
     return new Prices({
-      configured: readConfiguredPrices(configured, loaded),
+      configured: readConfiguredPrices(configured, { published: loaded, exchangeRates }),
       ofOrganizations: new Map(
         Object.entries(ofOrganizations).map(([name, prices]) => [
           name,
-          readConfiguredPrices(prices, loaded, `telemetry.organization_prices.${name}`),
+          readConfiguredPrices(prices, {
+            published: loaded,
+            exchangeRates,
+            setting: `telemetry.organization_prices.${name}`,
+          }),
         ]),
       ),
       currency,
+      conversion,
       loaded,
       settingsOf,
       usesPublished: published && available,
@@ -106,11 +118,13 @@ export class Prices {
     readonly configured: PricesOfModels;
     readonly ofOrganizations: ReadonlyMap<string, PricesOfModels>;
     readonly currency: string;
+    readonly conversion: Conversion | undefined;
     readonly loaded: PublishedPrices | undefined;
     readonly settingsOf: PricesOptions["settingsOf"];
     readonly usesPublished: boolean;
   }) {
     this.currency = parts.currency;
+    this.#conversion = parts.conversion;
     this.configured = parts.configured;
     this.#ofOrganizations = parts.ofOrganizations;
     this.#settingsOf = parts.settingsOf;
@@ -125,7 +139,7 @@ export class Prices {
 
   /** Loads the published prices if they count: for calls, and for telemetry, before the first one is priced. */
   async load(): Promise<void> {
-    if (this.#usesPublished) this.#published ??= await loadPublishedPrices();
+    if (this.#usesPublished) this.#published ??= await loadPublishedPrices(this.#conversion);
   }
 
   /** Whether an engine of these is one whose vendor's prices count. */
@@ -177,9 +191,9 @@ export class Prices {
   /** Or why there is none. */
   #publishedOf(engine: string, model: string): PublishedPrice | string {
     if (!this.#usesPublished) {
-      return this.currency === publishedCurrency
+      return this.currency === publishedCurrency || this.#conversion !== undefined
         ? "telemetry.published_prices is false."
-        : `Vendors publish in ${publishedCurrency}, and telemetry.currency is ${this.currency}.`;
+        : `Vendors publish in ${publishedCurrency}, and telemetry.currency is ${this.currency}, without a rate in telemetry.exchange_rates.`;
     }
     const settings = this.#settingsOf(engine);
     const vendor = settings === undefined ? undefined : this.#published?.vendorOfEngine(settings);
@@ -208,5 +222,7 @@ function found(source: PriceSource, unixMs: number): FoundPrice | undefined {
   const { kind, name, prices } = source;
   const release = kind === "published" ? ` ${tableRelease.date}` : "";
   const isReported = kind === "published" && name.startsWith(reportingVendor);
-  return { price: priceAt(prices, unixMs), source: `${kind} ${name}${release}`, isReported };
+  const { conversion, price } = dateHolding(prices, unixMs);
+  const rate = conversion === undefined ? "" : ` ${conversion.currency} ${conversion.rate}`;
+  return { price, source: `${kind} ${name}${release}${rate}`, conversion, isReported };
 }

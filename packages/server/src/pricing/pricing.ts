@@ -12,7 +12,7 @@ type Engines = Readonly<Record<string, VendorSettings>>;
 interface PricingOptions {
   readonly settings: Pick<
     TelemetrySettings,
-    "token_prices" | "organization_prices" | "published_prices" | "currency" | "cost_in_answers"
+    "token_prices" | "organization_prices" | "published_prices" | "currency" | "exchange_rates" | "cost_in_answers"
   >;
   /** The current ones. */
   engines(): Engines;
@@ -35,6 +35,7 @@ export async function openPricing({ engines, logger, settings }: PricingOptions)
     ofOrganizations: settings.organization_prices,
     published: settings.published_prices,
     currency: settings.currency,
+    exchangeRates: settings.exchange_rates,
     settingsOf: (engine) => {
       const current = engines();
       return Object.hasOwn(current, engine) ? current[engine] : undefined;

@@ -1,19 +1,25 @@
 /** Loads the published prices, once in a process. */
 import { Worker } from "node:worker_threads";
 import { siblingScript } from "../../child-process/sibling-script.ts";
+import type { Conversion } from "../exchange-rates.ts";
 import { PublishedPrices } from "./published-prices.ts";
 import type { PublishedTable } from "./table.ts";
 
 const script = siblingScript(import.meta.url, "table-worker");
 
-let loading: Promise<PublishedPrices> | undefined;
+let loading: Promise<PublishedTable> | undefined;
+let inDollars: PublishedPrices | undefined;
 
-/** A thread reads them, since that would hold up everything else for a tenth of a second. */
-export function loadPublishedPrices(): Promise<PublishedPrices> {
-  loading ??= readTable().then((table) => new PublishedPrices(table));
+/**
+ * A thread reads them, since that would hold up everything else for a tenth of a second.
+ * @param conversion undefined: costs are in US dollars, like published prices
+ */
+export async function loadPublishedPrices(conversion?: Conversion): Promise<PublishedPrices> {
+  loading ??= readTable();
   // After a failure, the next one tries again.
   loading.catch(() => (loading = undefined));
-  return loading;
+  const table = await loading;
+  return conversion === undefined ? (inDollars ??= new PublishedPrices(table)) : new PublishedPrices(table, conversion);
 }
 
 async function readTable(): Promise<PublishedTable> {

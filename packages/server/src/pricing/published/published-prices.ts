@@ -1,4 +1,5 @@
 /** Answers what a vendor publishes for a model. */
+import type { Conversion } from "../exchange-rates.ts";
 import type { DatedPrice } from "../model-price.ts";
 import { compileMatch, createVendorFinders, type VendorFinder } from "./matching.ts";
 import { datedPrices } from "./read-price.ts";
@@ -54,6 +55,7 @@ function isOfHost(url: string, beginning: string | undefined): boolean {
 
 export class PublishedPrices {
   readonly #vendors: readonly PublishedVendor[];
+  readonly #conversion: Conversion | undefined;
   readonly #finders: ReadonlyMap<string, VendorFinder>;
   readonly #addresses: readonly (readonly [pattern: RegExp, vendor: string])[];
   readonly #names: readonly (readonly [test: (name: string) => boolean, vendor: string])[];
@@ -63,8 +65,10 @@ export class PublishedPrices {
   /** Comparing an address with every vendor's costs more than all else that a call's price needs. */
   readonly #engines = new WeakMap<VendorSettings, string | null>();
 
-  constructor(table: PublishedTable) {
+  /** @param conversion undefined: costs are in US dollars, like published prices */
+  constructor(table: PublishedTable, conversion?: Conversion) {
     this.#vendors = table;
+    this.#conversion = conversion;
     this.#finders = createVendorFinders(table);
     this.#addresses = table.map(({ api_pattern, id }) => [new RegExp(`^(?:${api_pattern})`), id] as const);
     this.#names = table.flatMap(({ id, provider_match: match }) =>
@@ -133,7 +137,7 @@ export class PublishedPrices {
     let prices = this.#prices.get(model);
     if (prices === undefined) {
       const maker = this.#vendors.find(({ models }) => models.includes(model))?.id ?? vendor;
-      this.#prices.set(model, (prices = datedPrices(model, maker)));
+      this.#prices.set(model, (prices = datedPrices(model, maker, this.#conversion)));
     }
     return { name: `${vendor}/${model.id}`, prices };
   }

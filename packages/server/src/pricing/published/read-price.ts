@@ -1,18 +1,27 @@
 /** Reads a model's published price. https://github.com/pydantic/genai-prices/blob/main/prices/units.yml */
 import type { ModelPrice as PublishedPrice } from "@pydantic/genai-prices";
+import { converted, type Conversion } from "../exchange-rates.ts";
 import { completeRates, type DatedPrice, type ModelPrice, type TokenTier } from "../model-price.ts";
 import type { PublishedModel } from "./table.ts";
 
-export function datedPrices({ id, prices }: PublishedModel, vendor: string): readonly DatedPrice[] {
+/** @param conversion undefined: costs are in US dollars, like published prices */
+export function datedPrices(
+  { id, prices }: PublishedModel,
+  vendor: string,
+  conversion: Conversion | undefined,
+): readonly DatedPrice[] {
   const leastSeconds = vendor === "groq" && id.startsWith("whisper-") ? leastSecondsOfGroq : 0;
-  if (!Array.isArray(prices)) return [{ fromMs: 0, hours: undefined, price: readPrice(prices, leastSeconds) }];
+  const toPrice = (published: PublishedPrice): Pick<DatedPrice, "price" | "conversion"> => {
+    return { price: readPrice(published, { leastSeconds, conversion }), conversion };
+  };
+  if (!Array.isArray(prices)) return [{ fromMs: 0, hours: undefined, ...toPrice(prices) }];
   return prices.map(({ constraint, prices: dated }) => ({
     fromMs: constraint?.type === "start_date" ? Date.parse(`${constraint.start_date}T00:00:00Z`) : 0,
     hours:
       constraint?.type === "time_of_date"
         ? ([secondOf(constraint.start_time), secondOf(constraint.end_time)] as const)
         : undefined,
-    price: readPrice(dated, leastSeconds),
+    ...toPrice(dated),
   }));
 }
 
@@ -24,13 +33,18 @@ function secondOf(time: string): number {
   return Date.parse(`1970-01-01T${time}`) / 1000;
 }
 
-function readPrice(prices: PublishedPrice, leastSeconds: number): ModelPrice {
+interface PriceParts {
+  readonly leastSeconds: number;
+  readonly conversion: Conversion | undefined;
+}
+
+function readPrice(prices: PublishedPrice, { conversion, leastSeconds }: PriceParts): ModelPrice {
   const per = (name: string, divisor: number): number | undefined => {
     const price = amountAt(prices[name], 0);
-    return price === undefined ? undefined : price / divisor;
+    return price === undefined ? undefined : converted(price, conversion) / divisor;
   };
   return {
-    tokens: readTiers(prices),
+    tokens: readTiers(prices, conversion),
     serviceTiers: {},
     characters: per("input_mchars", 1),
     audioMinute: per("input_audio_hours", 60) ?? per("audio_hours", 60),
@@ -40,7 +54,7 @@ function readPrice(prices: PublishedPrice, leastSeconds: number): ModelPrice {
   };
 }
 
-function readTiers(prices: PublishedPrice): TokenTier[] {
+function readTiers(prices: PublishedPrice, conversion: Conversion | undefined): TokenTier[] {
   if (prices["input_mtok"] === undefined) return [];
   const starts = Object.values(prices).flatMap((price) =>
     typeof price === "object" ? price.tiers.map(({ start }) => start) : [],
@@ -48,7 +62,10 @@ function readTiers(prices: PublishedPrice): TokenTier[] {
   return [...new Set([0, ...starts])]
     .sort((left, right) => left - right)
     .map((above) => {
-      const rate = (name: string): number | undefined => amountAt(prices[name], above);
+      const rate = (name: string): number | undefined => {
+        const price = amountAt(prices[name], above);
+        return price === undefined ? undefined : converted(price, conversion);
+      };
       const rates = {
         cacheRead: rate("cache_read_mtok"),
         cacheWrite: rate("cache_write_mtok"),
