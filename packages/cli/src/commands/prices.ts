@@ -84,8 +84,12 @@ const kinds = [
   ["audio_cache_read", "audio read from a cache"],
   ["output", "output"],
   ["audio_output", "audio output"],
+  ["image_output", "image output"],
   ["reasoning", "reasoning"],
+  ["citation", "pages that were found"],
 ] as const satisfies readonly (readonly [keyof Tier, string])[];
+
+const ofOutput: ReadonlySet<keyof Tier> = new Set(["audio_output", "image_output", "reasoning", "citation"]);
 
 const units = [
   ["characters", "1,000,000 characters of speech"],
@@ -119,7 +123,7 @@ function linesOf(prices: readonly DatedPrice[], currency: string): string[][] {
 }
 
 function plainOf(kind: (typeof kinds)[number][0]): "input" | "output" {
-  return kind === "audio_output" || kind === "reasoning" ? "output" : "input";
+  return ofOutput.has(kind) ? "output" : "input";
 }
 
 function whenOf({ current, from, hours }: DatedPrice): string {

@@ -278,6 +278,10 @@ export interface ChatCompletion {
       reasoning_tokens?: number;
       /** Audio tokens. */
       audio_tokens?: number;
+      /** Tokens of images. */
+      image_tokens?: number;
+      /** Tokens of pages that the model found and read. */
+      citation_tokens?: number;
     } | null;
     /** What the call cost, in the currency of the server's prices, other attempts and guardrails included; absent if it is not known. */
     cost?: number;
@@ -387,6 +391,10 @@ export interface ChatCompletionChunk {
       reasoning_tokens?: number;
       /** Audio tokens. */
       audio_tokens?: number;
+      /** Tokens of images. */
+      image_tokens?: number;
+      /** Tokens of pages that the model found and read. */
+      citation_tokens?: number;
     } | null;
     /** What the call cost, in the currency of the server's prices, other attempts and guardrails included; absent if it is not known. */
     cost?: number;
@@ -549,8 +557,12 @@ export interface PriceList {
         audio_cache_read: number;
         /** Audio tokens of the output. */
         audio_output: number;
+        /** Output tokens of images. */
+        image_output: number;
         /** Output tokens of reasoning. */
         reasoning: number;
+        /** Tokens of pages that the model found and read. */
+        citation: number;
       }[];
       /** The same for calls that the vendor processed in a service tier, by its name. */
       service_tiers: Record<string, {
@@ -572,8 +584,12 @@ export interface PriceList {
         audio_cache_read: number;
         /** Audio tokens of the output. */
         audio_output: number;
+        /** Output tokens of images. */
+        image_output: number;
         /** Output tokens of reasoning. */
         reasoning: number;
+        /** Tokens of pages that the model found and read. */
+        citation: number;
       }[]>;
       /** One million characters of text to speak. */
       characters: number | null;

@@ -38,6 +38,8 @@ const usage = Type.Object(
             {
               reasoning_tokens: Type.Optional(count("Tokens used for reasoning.")),
               audio_tokens: Type.Optional(count("Audio tokens.")),
+              image_tokens: Type.Optional(count("Tokens of images.")),
+              citation_tokens: Type.Optional(count("Tokens of pages that the model found and read.")),
             },
             { additionalProperties: true },
           ),

@@ -23,7 +23,9 @@ const tokenRates = Type.Object(
     audio_input: amount("Audio tokens of the input."),
     audio_cache_read: amount("Audio tokens that were read from a cache."),
     audio_output: amount("Audio tokens of the output."),
+    image_output: amount("Output tokens of images."),
     reasoning: amount("Output tokens of reasoning."),
+    citation: amount("Tokens of pages that the model found and read."),
   },
   { description: "Prices of one million tokens." },
 );

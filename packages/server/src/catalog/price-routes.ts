@@ -68,7 +68,9 @@ function toRates(tier: TokenTier): DatedPriceObject["tokens"][number] {
     audio_input: rounded(tier.audioInput),
     audio_cache_read: rounded(tier.audioCacheRead),
     audio_output: rounded(tier.audioOutput),
+    image_output: rounded(tier.imageOutput),
     reasoning: rounded(tier.reasoning),
+    citation: rounded(tier.citation),
   };
 }
 

@@ -20,7 +20,11 @@ const rates = {
   audio_output: amount(
     "Price of one million audio tokens of the output. Absent: the share of `output` that the vendor publishes, else `output`.",
   ),
+  image_output: amount("Price of one million output tokens of images. Absent: as for `audio_output`."),
   reasoning: amount("Price of one million output tokens of reasoning. Absent: as for `audio_output`."),
+  citation: amount(
+    "Price of one million tokens of pages that the model found and read, which Perplexity counts. Absent: as for `audio_output`.",
+  ),
 };
 
 const tier = Type.Object(

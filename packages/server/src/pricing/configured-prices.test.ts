@@ -42,8 +42,17 @@ describe("a configured price", () => {
     });
   }
 
-  test("has its own prices of cached tokens, audio and reasoning", () => {
-    const given = { cache_read: 1, cache_write: 2, cache_write_1h: 3, audio_input: 4, audio_output: 5, reasoning: 6 };
+  test("has its own prices of cached tokens, audio, images, reasoning and citations", () => {
+    const given = {
+      cache_read: 1,
+      cache_write: 2,
+      cache_write_1h: 3,
+      audio_input: 4,
+      audio_output: 5,
+      image_output: 7,
+      reasoning: 6,
+      citation: 8,
+    };
     assert.deepEqual(firstTier({ input: 10, output: 20, ...given }, "gpt-4o"), {
       above: 0,
       input: 10,
@@ -54,7 +63,9 @@ describe("a configured price", () => {
       audioInput: 4,
       audioCacheRead: 5,
       audioOutput: 5,
+      imageOutput: 7,
       reasoning: 6,
+      citation: 8,
     });
   });
 

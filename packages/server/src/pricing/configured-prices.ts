@@ -193,7 +193,9 @@ function overrideRates(base: TokenRates, given: Partial<PriceMembers>): TokenRat
     audioInput: ofInput(base.audioInput),
     audioCacheRead: ofInput(base.audioCacheRead),
     audioOutput: ofOutput(base.audioOutput),
+    imageOutput: ofOutput(base.imageOutput),
     reasoning: ofOutput(base.reasoning),
+    citation: ofOutput(base.citation),
     ...defined(toRates(given)),
   };
 }
@@ -206,7 +208,9 @@ function toRates(given: Partial<PriceMembers>): Partial<Record<keyof TokenRates,
     audioInput: given.audio_input,
     audioCacheRead: given.audio_cache_read,
     audioOutput: given.audio_output,
+    imageOutput: given.image_output,
     reasoning: given.reasoning,
+    citation: given.citation,
   };
 }
 

@@ -13,7 +13,10 @@ export interface TokenRates {
   readonly audioInput: number;
   readonly audioCacheRead: number;
   readonly audioOutput: number;
+  readonly imageOutput: number;
   readonly reasoning: number;
+  /** Of what was found by searches and read. */
+  readonly citation: number;
 }
 
 /** Rates for prompts with more input tokens than this; they are those of all tokens of the call. */
@@ -126,7 +129,9 @@ function costOfTokens(tiers: readonly TokenTier[], usage: TokenUsage): Billionth
   const audioRead = Math.min(usage.audioCacheReadTokens, read);
   const audio = Math.min(Math.max(0, usage.audioInputTokens - audioRead), uncached);
   const audioOut = Math.min(usage.audioOutputTokens, outputTokens);
-  const reasoning = Math.min(usage.reasoningTokens, outputTokens - audioOut);
+  const imageOut = Math.min(usage.imageOutputTokens, outputTokens - audioOut);
+  const citation = Math.min(usage.citationTokens, outputTokens - audioOut - imageOut);
+  const reasoning = Math.min(usage.reasoningTokens, outputTokens - audioOut - imageOut - citation);
   return {
     input:
       perToken *
@@ -138,13 +143,15 @@ function costOfTokens(tiers: readonly TokenTier[], usage: TokenUsage): Billionth
         writtenForHour * rates.cacheWriteHour),
     output:
       perToken *
-      ((outputTokens - audioOut - reasoning) * rates.output +
+      ((outputTokens - audioOut - imageOut - citation - reasoning) * rates.output +
         audioOut * rates.audioOutput +
+        imageOut * rates.imageOutput +
+        citation * rates.citation +
         reasoning * rates.reasoning),
   };
 }
 
-/** Cached tokens, audio and reasoning cost as much as other tokens where nothing is said of them. */
+/** Cached tokens, audio, images and reasoning cost as much as other tokens where nothing is said of them. */
 export function completeRates(given: Partial<TokenRates> & Pick<TokenRates, "input" | "output">): TokenRates {
   const { input, output, cacheRead = input, cacheWrite = input, audioInput = input } = given;
   return {
@@ -156,6 +163,8 @@ export function completeRates(given: Partial<TokenRates> & Pick<TokenRates, "inp
     audioInput,
     audioCacheRead: given.audioCacheRead ?? (given.cacheRead === undefined ? audioInput : cacheRead),
     audioOutput: given.audioOutput ?? output,
+    imageOutput: given.imageOutput ?? output,
     reasoning: given.reasoning ?? output,
+    citation: given.citation ?? output,
   };
 }

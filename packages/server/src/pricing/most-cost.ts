@@ -27,7 +27,7 @@ export function mostCost(
 
 const highest = new WeakMap<ModelPrice, ModelPrice>();
 
-/** As if the whole prompt was written to a cache, and the whole answer was reasoning, in the service tier where that costs most. */
+/** As if the whole prompt was written to a cache, and the whole answer was of the kind that costs most, in the service tier where that costs most. */
 function withHighestRates(price: ModelPrice): ModelPrice {
   let found = highest.get(price);
   if (found === undefined) {
@@ -38,7 +38,9 @@ function withHighestRates(price: ModelPrice): ModelPrice {
       return {
         ...tier,
         input: Math.max(...same.flatMap(({ cacheWrite, input }) => [input, cacheWrite])),
-        output: Math.max(...same.flatMap(({ output, reasoning }) => [output, reasoning])),
+        output: Math.max(
+          ...same.flatMap(({ citation, imageOutput, output, reasoning }) => [output, reasoning, citation, imageOutput]),
+        ),
       };
     });
     found = { ...price, tokens };

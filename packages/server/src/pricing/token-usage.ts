@@ -18,8 +18,12 @@ export interface TokenUsage {
   readonly audioCacheReadTokens: number;
   /** Of the output: audio. */
   readonly audioOutputTokens: number;
+  /** Of the output: images. */
+  readonly imageOutputTokens: number;
   /** Of the output: reasoning. */
   readonly reasoningTokens: number;
+  /** Of the output: what the model read of pages that it found. */
+  readonly citationTokens: number;
   /** Searches of the web that the vendor made. */
   readonly webSearches: number;
 }
@@ -33,7 +37,9 @@ export const noTokens: TokenUsage = {
   audioInputTokens: 0,
   audioCacheReadTokens: 0,
   audioOutputTokens: 0,
+  imageOutputTokens: 0,
   reasoningTokens: 0,
+  citationTokens: 0,
   webSearches: 0,
 };
 
@@ -54,7 +60,7 @@ export interface CallUsage {
 
 /**
  * Of a usage that an engine has normalized: cached and reasoning tokens are part of the input and output. `server_tool_use` is
- * Anthropic's, `billed_units` Cohere's.
+ * Anthropic's, `num_search_queries` Perplexity's, `billed_units` Cohere's.
  */
 export function tokensOfChat(usage: ChatUsage): TokenUsage {
   const prompt = usage.prompt_tokens_details ?? {};
@@ -69,8 +75,11 @@ export function tokensOfChat(usage: ChatUsage): TokenUsage {
     audioInputTokens: countIn(prompt, "audio_tokens"),
     audioCacheReadTokens: countIn(objectIn(prompt, "cached_tokens_details"), "audio_tokens"),
     audioOutputTokens: countIn(completion, "audio_tokens"),
+    imageOutputTokens: countIn(completion, "image_tokens"),
     reasoningTokens: countIn(completion, "reasoning_tokens"),
-    webSearches: countIn(objectIn(usage, "server_tool_use"), "web_search_requests"),
+    citationTokens: countIn(completion, "citation_tokens"),
+    webSearches:
+      countIn(objectIn(usage, "server_tool_use"), "web_search_requests") + countIn(usage, "num_search_queries"),
   };
 }
 

@@ -204,6 +204,21 @@ describe("the cost of a chat completion", () => {
       14 * 1 + 300 * 1 + 12_000,
     ],
     [
+      "at Perplexity, whose completion leaves reasoning and what it has read out",
+      "perplexity",
+      "sonar-deep-research",
+      {
+        prompt_tokens: 33,
+        completion_tokens: 7_163,
+        total_tokens: 7_196,
+        search_context_size: "low",
+        citation_tokens: 20_016,
+        num_search_queries: 21,
+        reasoning_tokens: 95_305,
+      },
+      33 * 2 + 7_163 * 8 + 20_016 * 2 + 95_305 * 3 + 21 * 5_000,
+    ],
+    [
       "at Together",
       "together",
       "meta-llama/Llama-3.3-70B-Instruct-Turbo",
@@ -473,6 +488,22 @@ describe("the cost of a chat with a vendor's own API", () => {
         ],
       },
       200 * 0.1 + 800 * 0.01 + 800 * 0.3 + 3_200 * 0.03 + 20 * 0.4,
+    ],
+    [
+      "Google, with an image in the answer",
+      "google",
+      "gemini-2.5-flash-image",
+      {
+        promptTokenCount: 10,
+        candidatesTokenCount: 1_310,
+        totalTokenCount: 1_320,
+        promptTokensDetails: [{ modality: "TEXT", tokenCount: 10 }],
+        candidatesTokensDetails: [
+          { modality: "TEXT", tokenCount: 20 },
+          { modality: "IMAGE", tokenCount: 1_290 },
+        ],
+      },
+      10 * 0.3 + 20 * 2.5 + 1_290 * 30,
     ],
     [
       "Google, with a long prompt",

@@ -138,6 +138,13 @@ function usageOf(value: unknown): JsonObject | undefined {
   normalizeDetails(value, "prompt_tokens_details", "cached_tokens");
   normalizeDetails(value, "completion_tokens_details", "reasoning_tokens");
   addCachedTokens(value);
+  const found = addResearchTokens(value);
+  if (found > 0 && prompt !== undefined && completion !== undefined) {
+    value["prompt_tokens"] = prompt;
+    value["completion_tokens"] = completion + found;
+    value["total_tokens"] = prompt + completion + found;
+    return value;
+  }
   const completionTokens =
     completion === undefined
       ? prompt === undefined
@@ -159,6 +166,20 @@ function addCachedTokens(usage: JsonObject): void {
   if (!isObject(details) || details["cached_tokens"] !== undefined) return;
   const cached = cachedNames.map((name) => wholeNumber(usage[name])).find((count) => count !== undefined);
   if (cached !== undefined) usage["prompt_tokens_details"] = { ...details, cached_tokens: cached };
+}
+
+/**
+ * Perplexity counts reasoning, and pages that it has read, apart from the completion.
+ * https://docs.perplexity.ai/getting-started/models/models/sonar-deep-research
+ * @returns tokens that are not part of the completion
+ */
+function addResearchTokens(usage: JsonObject): number {
+  const citations = wholeNumber(usage["citation_tokens"]);
+  const details = usage["completion_tokens_details"] ?? {};
+  if (citations === undefined || !isObject(details) || details["citation_tokens"] !== undefined) return 0;
+  const reasoning = wholeNumber(usage["reasoning_tokens"]) ?? 0;
+  usage["completion_tokens_details"] = { ...details, reasoning_tokens: reasoning, citation_tokens: citations };
+  return reasoning + citations;
 }
 
 /** xAI, and Google's OpenAI-compatible API, count reasoning in the total but not in the completion. */

@@ -55,12 +55,13 @@ export function toUsage({ inputTokens, outputTokens, raw = {} }: LanguageModelV4
       cached_tokens: inputTokens.cacheRead,
       cache_write_tokens: inputTokens.cacheWrite,
       cache_write_1h_tokens: cacheWriteHour(raw),
-      audio_tokens: audioOfGoogle(raw["promptTokensDetails"]),
-      ...details("cached_tokens_details", { audio_tokens: audioOfGoogle(raw["cacheTokensDetails"]) }),
+      audio_tokens: ofGoogle("AUDIO", raw["promptTokensDetails"]),
+      ...details("cached_tokens_details", { audio_tokens: ofGoogle("AUDIO", raw["cacheTokensDetails"]) }),
     }),
     ...details("completion_tokens_details", {
       reasoning_tokens: outputTokens.reasoning,
-      audio_tokens: audioOfGoogle(raw["candidatesTokensDetails"]),
+      audio_tokens: ofGoogle("AUDIO", raw["candidatesTokensDetails"]),
+      image_tokens: ofGoogle("IMAGE", raw["candidatesTokensDetails"]),
     }),
     ...(isObject(searches) ? { server_tool_use: searches } : {}),
     // Cohere charges for fewer tokens than its models read.
@@ -83,10 +84,10 @@ function cacheWriteHour({ cacheDetails, cache_creation: creation }: JsonObject):
 }
 
 /** Google's counts by modality. */
-function audioOfGoogle(counts: unknown): number | undefined {
+function ofGoogle(modality: "AUDIO" | "IMAGE", counts: unknown): number | undefined {
   if (!Array.isArray(counts)) return undefined;
-  const audio = counts.filter((each) => isObject(each) && each["modality"] === "AUDIO") as JsonObject[];
-  return audio.length === 0 ? undefined : audio.reduce((sum, each) => sum + (wholeNumber(each["tokenCount"]) ?? 0), 0);
+  const found = counts.filter((each) => isObject(each) && each["modality"] === modality) as JsonObject[];
+  return found.length === 0 ? undefined : found.reduce((sum, each) => sum + (wholeNumber(each["tokenCount"]) ?? 0), 0);
 }
 
 /** Sums of all members of two usages, details included. */

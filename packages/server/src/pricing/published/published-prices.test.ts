@@ -49,13 +49,17 @@ describe("published prices", () => {
       audioRead: count,
       output: count,
       audioOut: count,
+      imageOut: count,
+      reasoning: count,
+      citation: count,
+      searches: count,
     });
     const times = integer({ min: Date.parse("2025-01-01"), max: Date.parse("2027-12-31") });
     check(
       property(constantFrom(...names), usages, times, ([vendor, model], parts, unixMs) => {
         const usage: Usage = {
           input_tokens: parts.plain + parts.read + parts.written + parts.hour + parts.audio + parts.audioRead,
-          output_tokens: parts.output + parts.audioOut,
+          output_tokens: parts.output + parts.audioOut + parts.imageOut + parts.reasoning + parts.citation,
           cache_read_tokens: parts.read + parts.audioRead,
           cache_audio_read_tokens: parts.audioRead,
           cache_audio_write_tokens: 0,
@@ -64,6 +68,10 @@ describe("published prices", () => {
           cache_write_1h_tokens: parts.hour,
           input_audio_tokens: parts.audio + parts.audioRead,
           output_audio_tokens: parts.audioOut,
+          output_image_tokens: parts.imageOut,
+          output_reasoning_tokens: parts.reasoning,
+          output_citation_tokens: parts.citation,
+          web_searches: parts.searches,
         };
         const expected = calcPrice(usage, model, { providerId: vendor, timestamp: new Date(unixMs) })!;
         const tokens = {
@@ -76,6 +84,10 @@ describe("published prices", () => {
           audioInputTokens: parts.audio + parts.audioRead,
           audioCacheReadTokens: parts.audioRead,
           audioOutputTokens: parts.audioOut,
+          imageOutputTokens: parts.imageOut,
+          reasoningTokens: parts.reasoning,
+          citationTokens: parts.citation,
+          webSearches: parts.searches,
         };
         const cost = costOf(priceAt(published.of(vendor, model)!.prices, unixMs), { tokens })!;
         const total = (cost.input + cost.output) / 1e9;
@@ -86,6 +98,25 @@ describe("published prices", () => {
       }),
       { numRuns: propertyRuns(2_000) },
     );
+  });
+
+  test("have no unit that is not read, but for calls that Sounding does not serve", () => {
+    const unread = new Map<string, string[]>();
+    for (const { id, models } of providers) {
+      for (const { id: model, prices } of models) {
+        for (const each of Array.isArray(prices) ? prices.map((dated) => dated.prices) : [prices]) {
+          for (const unit of Object.keys(each)) {
+            if (!readUnits.has(unit)) unread.set(unit, [...(unread.get(unit) ?? []), `${id}/${model}`]);
+          }
+        }
+      }
+    }
+    for (const [unit, models] of unread) {
+      const unserved = unservedModels[unit];
+      assert.ok(unserved !== undefined, `${unit} of ${models.join(", ")}`);
+      for (const model of models) assert.match(model, unserved, unit);
+    }
+    assert.deepEqual([...unread.keys()].sort(), Object.keys(unservedModels).sort());
   });
 
   for (const [settings, vendor] of [
@@ -145,6 +176,38 @@ describe("published prices", () => {
     assert.equal(published.named(`gpt-4o${"o".repeat(10_000)}`), undefined);
   });
 });
+
+const readUnits: ReadonlySet<string> = new Set([
+  "input_mtok",
+  "output_mtok",
+  "cache_read_mtok",
+  "cache_write_mtok",
+  "cache_write_1h_mtok",
+  "input_audio_mtok",
+  "cache_audio_read_mtok",
+  "output_audio_mtok",
+  "audio_hours",
+  "input_audio_hours",
+  "output_image_mtok",
+  "output_reasoning_mtok",
+  "output_citation_mtok",
+  "requests_kcount",
+  "web_searches_kcount",
+]);
+
+/** Which models may have units that are not read. */
+const unservedModels: Readonly<Record<string, RegExp>> = {
+  // Images to generate or edit, calls in real time, and embeddings of images: chats are charged for images as for text.
+  input_image_mtok: /gpt-image|realtime|-live-|gemini-embedding-2/,
+  cache_image_read_mtok: /gpt-image|realtime/,
+  input_video_mtok: /-live-|gemini-embedding-2/,
+  output_video_mtok: /gemini-omni-flash/,
+  input_document_kpages: /mistral-ocr/,
+  input_annotated_document_kpages: /mistral-ocr/,
+  input_text_messages_kcount: /grok-voice/,
+  // OpenAI's own vector stores. No usage tells how often they were searched.
+  storage_searches_kcount: /^openai\//,
+};
 
 function hasTokens(vendor: string, model: string): boolean {
   return published.of(vendor, model)?.prices.every(({ price }) => price.tokens.length > 0) === true;

@@ -73,7 +73,9 @@ function readTiers(prices: PublishedPrice, conversion: Conversion | undefined): 
         audioInput: rate("input_audio_mtok"),
         audioCacheRead: rate("cache_audio_read_mtok"),
         audioOutput: rate("output_audio_mtok"),
+        imageOutput: rate("output_image_mtok"),
         reasoning: rate("output_reasoning_mtok"),
+        citation: rate("output_citation_mtok"),
       };
       const known = Object.fromEntries(Object.entries(rates).filter(([, value]) => value !== undefined));
       // Models of embeddings have no output.
