@@ -11,7 +11,10 @@ export interface SpendSearch {
   readonly groupings: readonly Grouping[];
   /** On the columns of sums. */
   readonly conditions: readonly Statement[];
+  /** Whether users or tags are asked for. */
   readonly isDetailed: boolean;
+  /** Whether conditions name users or tags. */
+  readonly isFiltered: boolean;
   /** Calls that ended after this time, and until the other. */
   readonly fromMs: number;
   readonly toMs: number;
@@ -40,12 +43,15 @@ interface SpendRow {
 }
 
 const quarterSeconds = 900;
+/** One for each dimension that a request may name. */
+const groupNames = [sql`group_0`, sql`group_1`, sql`group_2`, sql`group_3`];
 const msNanos = 1_000_000n;
 
 /** @throws AppError as the store does */
 export async function readSpend(reader: TenantReader, search: SpendSearch): Promise<SpendSums> {
-  const calls = await selectCalls(reader, search);
-  const read = async (groupings: readonly Grouping[], limit: number): Promise<SpendGroup[]> => {
+  const parts = await partsOf(reader, search);
+  const read = async (groupings: readonly Grouping[], limit: number, isDetailed: boolean): Promise<SpendGroup[]> => {
+    const calls = selectCalls(parts, { ...search, isDetailed });
     const options = { signal: search.signal, duplicates: "kept", maximumRows: limit } as const;
     const groups: SpendGroup[] = [];
     // Reading yields to other requests.
@@ -54,9 +60,10 @@ export async function readSpend(reader: TenantReader, search: SpendSearch): Prom
     }
     return groups;
   };
-  const found = await read(search.groupings, search.limit + 1);
+  const found = await read(search.groupings, search.limit + 1, search.isDetailed);
   const isTruncated = found.length > search.limit;
-  const all = isTruncated ? await read([], mostCurrencies) : found;
+  // The sums without users and tags are few, and add up to the same.
+  const all = isTruncated ? await read([], mostCurrencies, search.isFiltered) : found;
   const totals = new Map<string, Amounts>();
   for (const { amounts, currency } of all) {
     totals.set(currency, addAmounts(totals.get(currency) ?? noAmounts, amounts));
@@ -89,21 +96,34 @@ function sumsOf(
   groupings: readonly Grouping[],
   { currency, dayStarts, limit }: SpendSearch,
 ): Statement {
-  const columns = groupings.map((grouping) => sql`toString(${groupColumn(grouping, dayStarts)})`);
-  return sql`SELECT ${columns.length === 0 ? sql`CAST([], 'Array(String)')` : sql`[${join(columns, sql`, `)}]`} AS group_values,
-      if(currency = '', ${bind.text(currency)}, toString(currency)) AS currency_code, max(toString(key_name)) AS last_key_name,
+  // Columns are grouped as they are: arrays of texts take twice as long.
+  const keys = groupings.map((grouping, index) => ({ grouping, name: groupNames[index]! }));
+  const grouped = keys.map(({ grouping, name }) => sql`${groupColumn(grouping, dayStarts)} AS ${name}`);
+  const values = keys.map(({ name }) => sql`toString(${name})`);
+  const keyName = groupings.some(({ dimension }) => dimension === "key") ? sql`max(toString(key_name))` : sql`''`;
+  return sql`SELECT ${values.length === 0 ? sql`CAST([], 'Array(String)')` : sql`[${join(values, sql`, `)}]`} AS group_values,
+      if(currency = '', ${bind.text(currency)}, toString(currency)) AS currency_code, ${keyName} AS last_key_name,
       toString(sum(cost_billionths)) AS cost,
       [sum(calls), sum(unpriced_calls), sum(input_tokens), sum(output_tokens), sum(cache_read_tokens), sum(cache_write_tokens)] AS counts
-    FROM (${calls}) GROUP BY group_values, currency_code
+    FROM (SELECT *${join(
+      grouped.map((each) => sql`, ${each}`),
+      sql``,
+    )} FROM (${calls}))
+    GROUP BY ${join([...keys.map(({ name }) => name), sql`currency_code`], sql`, `)}
     ORDER BY sum(cost_billionths) DESC, sum(calls) DESC, group_values LIMIT ${bind.uint32(limit)}`;
 }
 
 const columns = sql`project, model_key, engine, key_id, key_name, currency, user_id, tags,
   calls, unpriced_calls, cost_billionths, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens`;
 
-/** The calls of the range, or sums of them. */
-async function selectCalls(reader: TenantReader, search: SpendSearch): Promise<Statement> {
-  const { conditions, dayStarts, fromMs, isDetailed, signal, toMs } = search;
+interface Parts {
+  /** Of sums; undefined: there are none. */
+  readonly summed: Statement | undefined;
+  /** What has to be read from spans. */
+  readonly rest: readonly { readonly fromMs: number; readonly toMs: number }[];
+}
+
+async function partsOf(reader: TenantReader, { dayStarts, fromMs, signal, toMs }: SpendSearch): Promise<Parts> {
   const range = { fromUnixNano: BigInt(fromMs) * msNanos + 1n, toUnixNano: BigInt(toMs) * msNanos };
   // In the past, some clocks differed from UTC by odd seconds.
   const isSummed = dayStarts.every((start) => start % quarterSeconds === 0);
@@ -114,9 +134,14 @@ async function selectCalls(reader: TenantReader, search: SpendSearch): Promise<S
       toMs: Number(toUnixNano / msNanos),
     }))
     .filter((each) => each.fromMs <= each.toMs);
+  return { summed: part.condition, rest };
+}
+
+/** The calls of the range, or sums of them. */
+function selectCalls({ rest, summed }: Parts, { conditions, isDetailed }: SpendSearch): Statement {
   const sources: Statement[] = [];
-  if (part.condition !== undefined) {
-    const ofTenant = [sql`organization = ${callerOrganization}`, part.condition];
+  if (summed !== undefined) {
+    const ofTenant = [sql`organization = ${callerOrganization}`, summed];
     const level = sql`is_detailed = ${bind.uint8(isDetailed ? 1 : 0)}`;
     sources.push(sql`SELECT toInt64(toUnixTimestamp(minute)) AS ended_seconds, ${columns} FROM spend_quarters
       WHERE ${allOf([...ofTenant, level, ...conditions])}`);

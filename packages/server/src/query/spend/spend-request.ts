@@ -32,6 +32,7 @@ export async function readSpendRequest(query: SpendQuery, project: string | unde
     groupings,
     conditions: filterConditions(query, project),
     isDetailed: needsDetails(groupings, query),
+    isFiltered: needsDetails([], query),
     dayStarts: hasDays ? await days.startsIn(range.fromMs, range.toMs) : [],
     limit: query.limit ?? defaultSpendGroups,
   };
