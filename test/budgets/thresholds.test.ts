@@ -1,5 +1,6 @@
 /** Thresholds of budgets: each is sent once to the receivers of alerts of its organization, and of no other. */
 import assert from "node:assert/strict";
+import { PassThrough } from "node:stream";
 import { test } from "node:test";
 import { startScriptedUpstream } from "../../packages/server/test/support/scripted-upstream.ts";
 import { startServer, untilTelemetryReady } from "../support/running-server.ts";
@@ -68,6 +69,36 @@ alerts:
   assert.equal(annotations.summary, 'The budget "users" of "alice" has reached 50 %: 0.001 of 0.002 USD are used.');
   assert.equal(labels["alertname"], "BudgetThreshold");
   assert.match(labels["period"]!, /^month \d{4}-\d{2}-01$/);
+});
+
+test("a threshold is a warning in the server's log, once", async () => {
+  await using upstream = await startScriptedUpstream((exchange) => exchange.answer(completion));
+  const log = new PassThrough();
+  let text = "";
+  log.on("data", (piece: Buffer) => (text += piece.toString()));
+  {
+    await using server = await startServer(
+      `
+engines: { gpu: { type: openai_compatible, base_url: "${upstream.url}/v1", models: [m] } }
+telemetry: { token_prices: { m: { input: 10, output: 10 } } }
+`,
+      { log },
+    );
+    const tenant = await BudgetTenant.create(server);
+    const key = await tenant.key();
+    await tenant.budget({ name: "all", amount: 0.002, enforced: false, thresholds: [50, 100] });
+    const chat = { model: "m", messages: [{ role: "user", content: "Hello?" }], max_tokens: 50 };
+    for (let call = 0; call < 4; call++) assert.equal(await tenant.status(key, "/v1/chat/completions", chat), 200);
+  }
+  const lines = text
+    .split("\n")
+    .filter((line) => line.includes("a budget reached a threshold"))
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  // Calls end before their costs are written, so that a threshold may be reported with those of later calls.
+  assert.deepEqual(
+    lines.map(({ amount, budget, currency, level, threshold }) => ({ amount, budget, currency, level, threshold })),
+    [50, 100].map((threshold) => ({ amount: 0.002, budget: "all", currency: "USD", level: "warn", threshold })),
+  );
 });
 
 test(

@@ -23,6 +23,8 @@ export interface ServerOptions {
   readonly telemetry?: boolean;
   /** The content of a configuration file of the embedded store's engine, which overrides the store's own. */
   readonly engineConfiguration?: string;
+  /** Receives the server's warnings and errors; absent: nobody does. */
+  readonly log?: NodeJS.WritableStream;
 }
 
 /** Waits until the server's telemetry store accepts rows and answers queries. */
@@ -37,7 +39,7 @@ export async function untilTelemetryReady({ url }: Pick<RunningServer, "url">): 
 /** @param yaml the configuration, except the port, the data directory and `telemetry.enabled` */
 export async function startServer(
   yaml = "",
-  { telemetry = false, engineConfiguration }: ServerOptions = {},
+  { telemetry = false, engineConfiguration, log }: ServerOptions = {},
 ): Promise<RunningServer> {
   const directory = await mkdtemp(join(tmpdir(), "sounding-test-"));
   const path = join(directory, "sounding.yaml");
@@ -57,7 +59,8 @@ export async function startServer(
   };
   const { config, problems } = await loadConfig({ path, env: {}, overrides });
   if (config === undefined) throw new Error(problems.map(formatProblem).join("\n"));
-  const app = await startApp({ config, logger: createLogger("silent"), version: "0.0.0-test" });
+  const logger = log === undefined ? createLogger("silent") : createLogger("warn", { destination: log });
+  const app = await startApp({ config, logger, version: "0.0.0-test" });
   const url = `http://127.0.0.1:${app.port}`;
   const { key, operatorKey } = app.firstStart!;
   return {
