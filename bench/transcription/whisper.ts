@@ -40,16 +40,21 @@ export async function compareWhisper(recordings: readonly Recording[], options: 
     "| what | recordings | words | word error rate | missing words | CPU s per s of audio | first text after, s | memory, MiB |",
     "| --- | --- | --: | --: | --: | --: | --: | --: |",
   ];
-  const measure = async (name: string, hear: (recording: Recording) => Promise<Heard>): Promise<void> => {
-    for (const [kind, some] of [
-      ["one by one", recordings],
-      [`${options.minutes} minutes`, [long]],
+  const measure = async (
+    name: string,
+    hear: (recording: Recording) => Promise<Heard>,
+    stream?: (recording: Recording) => Promise<Heard>,
+  ): Promise<void> => {
+    for (const [kind, some, hearOne] of [
+      ["one by one", recordings, hear],
+      [`${options.minutes} minutes`, [long], hear],
+      ...(stream === undefined ? [] : [[`${options.minutes} minutes, streamed`, [long], stream] as const]),
     ] as const) {
       const sum = { errors: 0, words: 0, missing: 0, cpuSeconds: 0, seconds: 0 };
       let first: number | undefined;
       let memory = 0;
       for (const recording of some) {
-        const { text, cpuSeconds, firstText, highestBytes } = await hear(recording);
+        const { text, cpuSeconds, firstText, highestBytes } = await hearOne(recording);
         const [reference, heard] = [toWords(recording.text), toWords(text)];
         const { errors, words } = countErrors(reference, heard);
         sum.errors += errors;
@@ -77,7 +82,8 @@ export async function compareWhisper(recordings: readonly Recording[], options: 
   const models = { whisper: { kind: "whisper" as const, folder: options.folder, files: {}, preload: true } };
   const parts = { logger: silentLogger, dataDirectory: options.folder };
   const engine = await createSherpaOnnxEngine("sherpa", { type: "sherpa_onnx", models }, parts);
-  await measure("Sounding, Whisper", heardBy(engine.transcription!("whisper")!));
+  const whisper = engine.transcription!("whisper")!;
+  await measure("Sounding, Whisper", heardBy(whisper), heardBy(whisper, true));
   await engine.close();
   if (needs("pocketsphinx") === false) {
     const sphinx = createPocketSphinxEngine("pocketsphinx", pocketSphinxSettings, parts);
@@ -98,7 +104,7 @@ export async function compareWhisper(recordings: readonly Recording[], options: 
   console.log(`\n${rows.join("\n")}`);
 }
 
-function heardBy(model: TranscriptionModel): (recording: Recording) => Promise<Heard> {
+function heardBy(model: TranscriptionModel, partials = false): (recording: Recording) => Promise<Heard> {
   return async ({ samples }) => {
     const before = cpuMicros(process.pid);
     const texts: string[] = [];
@@ -114,7 +120,7 @@ function heardBy(model: TranscriptionModel): (recording: Recording) => Promise<H
         }
       },
     };
-    for await (const event of model.transcribe(callOf(counted, { words: model.givesWords }))) {
+    for await (const event of model.transcribe(callOf(counted, { words: model.givesWords, partials }))) {
       if (event.kind !== "segment") continue;
       firstText ??= read / rate;
       texts.push(event.text);

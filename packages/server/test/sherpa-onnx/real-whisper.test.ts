@@ -80,10 +80,20 @@ describe("Whisper", { skip: needs("whisper-tiny.en") }, () => {
     }
   };
 
-  test("transcribes every sentence of a long recording, in segments that come early", async () => {
-    const segments = await transcribe({});
+  test("streams every sentence of a long recording, in segments that come early", async () => {
+    const segments = await transcribe({ partials: true });
     assertComplete(segments, 0.2);
     assert.ok(segments[0]!.endMs <= 16_000, `the first segment ends at ${segments[0]!.endMs} ms`);
+    for (const [index, { startMs, endMs, words = [] }] of segments.entries()) {
+      assert.ok(startMs <= endMs && endMs <= (segments[index + 1]?.startMs ?? Infinity) + 1);
+      for (const word of words) assert.ok(word.startMs >= startMs && word.endMs <= endMs);
+    }
+  });
+
+  test("transcribes every sentence of a long recording at once, in segments of whole sentences", async () => {
+    const segments = await transcribe({});
+    assertComplete(segments, 0.2);
+    assert.ok(segments.length >= sentences.length / 2, `${segments.length} segments`);
     for (const [index, { startMs, endMs, words = [] }] of segments.entries()) {
       assert.ok(startMs <= endMs && endMs <= (segments[index + 1]?.startMs ?? Infinity) + 1);
       for (const word of words) assert.ok(word.startMs >= startMs && word.endMs <= endMs);

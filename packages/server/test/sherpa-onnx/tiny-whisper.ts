@@ -125,7 +125,7 @@ export function whisperDecoder(words: boolean): OnnxModel {
             node("Gather", ["identity", "next"], "next_one_hot"),
             node("Transpose", ["n_layer_cross_v"], "by_token", { perm: [0, 1, 3, 2] }),
             node("MatMul", ["next_one_hot", "by_token"], "looks"),
-            // At the end it attends to the end.
+            // At the end it attends to the end, and a little to all before it, so that the last token ends with its tone.
             node("Shape", ["n_layer_cross_v"], "cross_shape"),
             node("Gather", ["cross_shape", "two"], "frame_count"),
             node("Range", ["zero", "frame_count", "one_step"], "frame_numbers"),
@@ -152,7 +152,7 @@ export function whisperDecoder(words: boolean): OnnxModel {
       sharp: floats([], [60]),
       is_end: floats(
         [size, 1],
-        names.map((name) => (name === "<eot>" ? 1 : 0)),
+        names.map((name) => (name === "<eot>" ? 0.3 : 0)),
       ),
       zero: integers([], [0]),
       one_step: integers([], [1]),

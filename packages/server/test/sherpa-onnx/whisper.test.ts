@@ -68,7 +68,8 @@ describe("a Whisper model", () => {
       sentence("▁one", "▁two"),
       silence(1),
     );
-    const segments = segmentsOf(await transcribe(recognizer, samples, { language: undefined, words: false }));
+    const call = { language: undefined, words: false, partials: true };
+    const segments = segmentsOf(await transcribe(recognizer, samples, call));
     assert.deepEqual(
       segments.map(({ text, language }) => [text, language]),
       [
@@ -91,6 +92,15 @@ describe("a Whisper model", () => {
       param: "language",
       message: 'language is "en-US", but the model understands de-AT.',
     });
+  });
+
+  test("gets up to 28 s of speech at a time if the caller waits for the whole text, and less in a stream", async () => {
+    await using recognizer = await startRecognizer("whisper");
+    const samples = recording(silence(0.5), sentence("▁one"), silence(1.2), sentence("▁two"), silence(1));
+    const heard = async (partials: boolean): Promise<string[]> =>
+      segmentsOf(await transcribe(recognizer, samples, { words: false, partials })).map(({ text }) => text);
+    assert.deepEqual(await heard(false), ["one two"]);
+    assert.deepEqual(await heard(true), ["one", "two"]);
   });
 
   test("that ends before the speech does recognizes the rest, too", async () => {

@@ -173,5 +173,6 @@ async function makeRunnable(
   if (task === "streams") return { ...model, transcription: createStreamModel(common) };
   const givesWords = givesWordTimes(kind, metadata);
   const nameOf = (primary: string) => (kind === "whisper" ? whisperLanguage(primary, metadata) : primary);
-  return { ...model, transcription: createVadSegmentModel({ ...common, processes, givesWords, nameOf }) };
+  const needsContext = kind === "whisper";
+  return { ...model, transcription: createVadSegmentModel({ ...common, processes, givesWords, needsContext, nameOf }) };
 }

@@ -22,10 +22,10 @@ const frameSeconds = 0.01;
 const silenceScale = 0.2;
 
 /**
- * Whisper needs some seconds after the speech to end its text. The library fills ten with a constant level, but Whisper
- * learned from silence; and the library limits its tokens by the length of the samples. So the first two are silence.
+ * Whisper needs some seconds after the speech to end its text. The library can fill them with a constant level, but Whisper
+ * learned from silence and then rarely ends too early; and the library limits its tokens by the length of the samples.
  */
-const whisperPadding = { silenceSeconds: 2, frames: 800 };
+const whisperPadding = { silenceSeconds: 9.5, frames: 50 };
 
 type FilesOf = (parts: Parts) => Record<string, unknown>;
 

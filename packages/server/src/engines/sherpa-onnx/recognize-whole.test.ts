@@ -31,7 +31,7 @@ describe("what of a stretch is in the text", () => {
   });
 
   test("is all if little is left, or if the model does not divide its text", () => {
-    assert.equal(heardPart(recognition([sentence]), 7), undefined);
+    assert.equal(heardPart(recognition([sentence]), 5.9), undefined);
     assert.equal(heardPart(recognition([]), 20), undefined);
     assert.equal(heardPart(recognition([], { text: "one", startTimes: [0.2], durations: [0.1] }), 20), undefined);
   });
@@ -72,6 +72,17 @@ describe("a stretch of which a model recognizes only the beginning", () => {
       lengths.map((length) => length.toFixed(3)),
       [13.3, 113.3 - second!.start].map((length) => length.toFixed(3)),
     );
+  });
+
+  test("is recognized once if only silence is left", async () => {
+    for (const silent of [7.4, 5.8]) {
+      let attempts = 0;
+      await recognizeWhole({ start: 0, samples: noisy(13.3, [silent, 13.3]) }, async () => {
+        attempts++;
+        return recognition([{ text: " One.", start: 0, end: attempts === 1 ? 5.3 : silent - 5.3 }]);
+      });
+      assert.equal(attempts, silent < 6 ? 1 : 2);
+    }
   });
 
   test("is divided completely, with progress and a bounded number of attempts, whatever the model returns", async () => {

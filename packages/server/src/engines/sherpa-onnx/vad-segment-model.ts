@@ -4,12 +4,12 @@ import { AppError } from "../../errors.ts";
 import type { TranscribedSegment, TranscriptionCall, TranscriptionModel } from "../engine.ts";
 import type { ConcurrencyLimit } from "../concurrency-limit.ts";
 import { mapInOrder } from "./ordered-map.ts";
-import { detectedLanguage, languageFor, onlyLanguage } from "./languages.ts";
+import { languageFor, onlyLanguage } from "./languages.ts";
 import { recognitionRate } from "./library-settings.ts";
 import type { ModelPool } from "./model-pool.ts";
 import type { SpeakerTurns } from "./protocol.ts";
-import { recognizeWhole, type RecognizedStretch } from "./recognize-whole.ts";
-import { recognizedWords } from "./recognized-words.ts";
+import { recognizeWhole } from "./recognize-whole.ts";
+import { recognizedSegments } from "./recognized-segments.ts";
 import { SpeakerRegistry } from "./speaker-registry.ts";
 import { partsBySpeaker, type SpokenPart } from "./split-by-speaker.ts";
 import { SpokenLanguage } from "./spoken-language.ts";
@@ -22,6 +22,8 @@ export interface VadSegmentModelParts {
   /** Undefined: any. */
   readonly languages: readonly string[] | undefined;
   readonly givesWords: boolean;
+  /** Whether the model makes fewer mistakes the more it hears at a time, as Whisper, which learned from 30 s. */
+  readonly needsContext: boolean;
   /** What the model calls a language; undefined for its own choice. */
   readonly nameOf: (primary: string) => string | undefined;
   /** Cosine distance up to which voices are one speaker's; undefined if speakers are not identified. */
@@ -30,15 +32,14 @@ export interface VadSegmentModelParts {
 
 /** Whisper processes 30 s at a time, including some silence at the end. */
 const longestStretch = 28;
-/**
- * Default audio before speech, and default silence that ends a segment. Long speech ends at shorter pauses: models make
- * more mistakes in stretches of several sentences, and the text comes earlier.
- */
+/** Default audio before speech, and default silence that ends a stretch. Long speech ends at shorter pauses: the text comes earlier. */
 const usualChunking = {
   prefixPaddingMs: 300,
   silenceDurationMs: 700,
   longSpeech: { lengthMs: 8_000, pauseMs: 300 },
 };
+/** The same for a model that needs context, if the caller waits for the whole text. */
+const chunkingForContext = { prefixPaddingMs: 300, silenceDurationMs: 2_000 };
 
 export function createVadSegmentModel(parts: VadSegmentModelParts): TranscriptionModel {
   return {
@@ -60,13 +61,13 @@ export function createVadSegmentModel(parts: VadSegmentModelParts): Transcriptio
 }
 
 async function* transcribe(
-  { pool, processes, speakerThreshold, languages }: VadSegmentModelParts,
+  { pool, processes, speakerThreshold, languages, needsContext }: VadSegmentModelParts,
   call: TranscriptionCall,
   { language, signal }: { language: string | undefined; signal: AbortSignal },
 ): AsyncGenerator<TranscribedSegment, void, undefined> {
   const group = call.fairnessKey;
   const segments = speechSegments(call.audio.open(recognitionRate), {
-    ...(call.chunking ?? usualChunking),
+    ...(call.chunking ?? (needsContext && !call.partials ? chunkingForContext : usualChunking)),
     sampleRate: recognitionRate,
     longest: longestStretch,
   });
@@ -88,10 +89,9 @@ async function* transcribe(
       }),
     );
     const speaker = "speaker" in part ? part.speaker : undefined;
-    return stretches.flatMap((stretch) => {
-      const segment = toSegment(stretch);
-      return segment === undefined ? [] : [{ ...segment, speaker, language: segment.language ?? known }];
-    });
+    return stretches
+      .flatMap(recognizedSegments)
+      .map((segment) => ({ ...segment, speaker, language: segment.language ?? known }));
   };
   for await (const recognized of mapInOrder<SpeechSegment | SpokenPart, TranscribedSegment[]>(
     parts,
@@ -111,23 +111,4 @@ async function* bySpeaker(
   for await (const segment of segments) {
     yield* partsBySpeaker(segment, await diarize(segment.samples), speakers);
   }
-}
-
-/** Undefined if nothing was recognized. */
-function toSegment({ start, samples, recognition }: RecognizedStretch): TranscribedSegment | undefined {
-  const text = recognition.text.trim();
-  // Of noise, models may say "[" or "...".
-  if (!/[\p{L}\p{N}]/u.test(text)) return undefined;
-  const end = start + samples.length / recognitionRate;
-  const words = recognizedWords({ ...recognition, text }, { begin: start, end });
-  return {
-    kind: "segment",
-    text,
-    startMs: words?.[0]?.startMs ?? Math.round(start * 1000),
-    endMs: words?.at(-1)?.endMs ?? Math.round(end * 1000),
-    words,
-    avgLogprob: undefined,
-    speaker: undefined,
-    language: detectedLanguage(recognition.language),
-  };
 }
