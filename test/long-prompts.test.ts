@@ -1,5 +1,6 @@
-/** Prompts with long texts: every reader of a prompt gets all of it, on each way that a call can take. */
+/** Prompts with long texts: every reader of a prompt gets all of it, on each way that a call can take. Telemetry stores them encrypted. */
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { describe, test } from "node:test";
 import { AsyncSounding } from "@sounding/client";
 import {
@@ -48,6 +49,7 @@ describe("a long prompt", () => {
       await startServer(
         `
 discovery: { enabled: false }
+content_encryption: { key: "${randomBytes(32).toString("hex")}" }
 engines:
   chat: { type: openai_compatible, base_url: "${upstream.url}/v1", models: [upstream] }
   native: { type: openai_compatible, base_url: "${upstream.url}/v1", models: [upstream], wires: [messages, responses] }

@@ -1,5 +1,6 @@
-/** Recorded prompts and answers are hidden from callers without `content_read`, in every API that reads telemetry. */
+/** Recorded prompts and answers are hidden from callers without `content_read`, in every API that reads telemetry, encrypted or not. */
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { describe, test } from "node:test";
 import { beforeTests } from "./support/hooks.ts";
 import { otlpSender } from "./support/otlp-sender.ts";
@@ -24,25 +25,27 @@ const words = ["alfa", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "
 const keyValues = (attributes: Record<string, string>) =>
   Object.entries(attributes).map(([key, value]) => ({ key, value: { stringValue: value } }));
 
-let server: RunningServer;
-let viewer: string;
-let reader: string;
-
-async function created(path: string, body: object): Promise<Record<string, string>> {
+async function created(server: RunningServer, path: string, body: object): Promise<Record<string, string>> {
   const answer = await server.call(`/admin/v1${path}`, body, { authorization: `Bearer ${server.operatorKey}` });
   assert.equal(answer.status, 201, await answer.clone().text());
   return (await answer.json()) as Record<string, string>;
 }
 
-beforeTests(async (stack) => {
-  server = stack.use(await startServer("", { telemetry: true }));
+interface Sent {
+  readonly server: RunningServer;
+  readonly viewer: string;
+  readonly reader: string;
+}
+
+async function serverWithContent(stack: AsyncDisposableStack, yaml: string): Promise<Sent> {
+  const server = stack.use(await startServer(yaml, { telemetry: true }));
   await untilTelemetryReady(server);
-  const { id } = await created("/organizations", { name: "acme" });
+  const { id } = await created(server, "/organizations", { name: "acme" });
   const key = async (rights: object) =>
-    (await created("/keys", { organization_id: id, name: "k", ...rights }))["secret"]!;
+    (await created(server, "/keys", { organization_id: id, name: "k", ...rights }))["secret"]!;
   const sender = otlpSender(server.url, await key({ permissions: ["telemetry_write"] }));
-  viewer = await key({ role: "viewer" });
-  reader = await key({ permissions: ["telemetry_read"] });
+  const viewer = await key({ role: "viewer" });
+  const reader = await key({ permissions: ["telemetry_read"] });
   await sender.spans({ "service.name": "shop" }, [
     {
       traceId,
@@ -81,9 +84,10 @@ beforeTests(async (stack) => {
     },
     { unixNano: start, body: "an ordinary line" },
   ]);
-});
+  return { server, viewer, reader };
+}
 
-async function ask(secret: string, path: string, body?: object): Promise<string> {
+async function ask(server: RunningServer, secret: string, path: string, body?: object): Promise<string> {
   const response = await server.call(path, body, { authorization: `Bearer ${secret}`, accept: "application/json" });
   const text = await response.text();
   assert.equal(response.status, 200, `${path}: ${text}`);
@@ -141,57 +145,120 @@ const readings: Readonly<
   LogQL: { path: query("/loki/api/v1/query_range", { query: '{service_name="shop"}' }), shows: ["hotel", "india"] },
 };
 
-describe("recorded content", () => {
-  for (const [name, { body, path, shows }] of Object.entries(readings)) {
-    test(`${name}: shown to a key with telemetry_read, hidden from a viewer`, async () => {
-      const time = {
+const stores = {
+  "recorded content": "",
+  "encrypted content": `content_encryption: { key: "${randomBytes(32).toString("hex")}" }\n`,
+};
+
+for (const [stored, yaml] of Object.entries(stores))
+  describe(stored, () => {
+    let server: RunningServer;
+    let viewer: string;
+    let reader: string;
+
+    beforeTests(async (stack) => {
+      ({ server, viewer, reader } = await serverWithContent(stack, yaml));
+    });
+
+    for (const [name, { body, path, shows }] of Object.entries(readings)) {
+      test(`${name}: shown to a key with telemetry_read, hidden from a viewer`, async () => {
+        const time = {
+          start: new Date(startMs - 60_000).toISOString(),
+          end: new Date(startMs + 60_000).toISOString(),
+        };
+        const sent = body === undefined ? undefined : { ...time, ...body };
+        const shown = await ask(server, reader, path, sent);
+        for (const word of shows) assert.ok(shown.includes(`${word}-secret`), `${word} in ${shown.slice(0, 2000)}`);
+        const hidden = await ask(server, viewer, path, sent);
+        for (const word of words) assert.ok(!hidden.includes(`${word}-secret`), word);
+      });
+    }
+
+    test("the rest of the span and of the record stays, with the types of its attributes", async () => {
+      const trace = await ask(server, viewer, `/tempo/api/traces/${traceId}`);
+      for (const visible of [
+        '"boolValue":true',
+        '"doubleValue":4.5',
+        "visible.before",
+        "event.visible",
+        "gen_ai.content.prompt",
+      ])
+        assert.ok(trace.includes(visible), `${visible} in ${trace}`);
+      const logs = await ask(server, viewer, readings["LogQL"]!.path);
+      for (const visible of ["an ordinary line", "log_visible"])
+        assert.ok(logs.includes(visible), `${visible} in ${logs}`);
+    });
+
+    test("counts of what a search finds are those of readable content", async () => {
+      const most = async (path: string, parameters: Record<string, string>) => {
+        const { data, series } = JSON.parse(await ask(server, reader, query(path, { ...parameters, step: "60" }))) as {
+          data?: { result: { values: [number, string][] }[] };
+          series?: { samples: { value?: number }[] }[];
+        };
+        const ofLoki = data?.result.flatMap(({ values }) => values.map(([, value]) => Number(value))) ?? [];
+        const ofTempo = series?.flatMap(({ samples }) => samples.map(({ value = 0 }) => value)) ?? [];
+        return Math.max(0, ...ofLoki, ...ofTempo);
+      };
+      for (const [logql, count] of [
+        ['sum(count_over_time({service_name="shop"} |= "hotel" [20m]))', 1],
+        ['sum(count_over_time({service_name="shop"} != "hotel" [20m]))', 1],
+        ['sum(count_over_time({service_name="shop"} [20m]))', 2],
+        ['sum(bytes_over_time({service_name="shop"} |= "hotel" [20m]))', `{"content":"hotel-secret"}`.length],
+      ] as const)
+        assert.equal(await most("/loki/api/v1/query_range", { query: logql }), count, logql);
+      for (const [traceql, count] of [
+        ['{ span.input.value =~ "delta.*" } | count_over_time()', 1],
+        ['{ span.input.value != "delta-secret" } | count_over_time()', 0],
+        ["{ span.input.value } | count_over_time()", 0],
+        ["{ } | count_over_time() by (span.input.value)", 1],
+      ] as const)
+        assert.equal(await most("/tempo/api/metrics/query_range", { q: traceql }), count, traceql);
+    });
+
+    test("a filter by attributes that cannot find encrypted content says so", async () => {
+      const body = {
         start: new Date(startMs - 60_000).toISOString(),
         end: new Date(startMs + 60_000).toISOString(),
       };
-      const sent = body === undefined ? undefined : { ...time, ...body };
-      const shown = await ask(reader, path, sent);
-      for (const word of shows) assert.ok(shown.includes(`${word}-secret`), `${word} in ${shown.slice(0, 2000)}`);
-      const hidden = await ask(viewer, path, sent);
-      for (const word of words) assert.ok(!hidden.includes(`${word}-secret`), word);
+      const filters = [
+        ["/observability/traces", { ...body, trace: "all_traces", attributes: { "input.value": "delta-secret" } }],
+        ["/observability/logs", { ...body, attributes: { "gen_ai.input.messages": "india-secret" } }],
+      ] as const;
+      for (const [path, sent] of filters) {
+        const answer = await server.call(path, sent, { authorization: `Bearer ${reader}` });
+        const text = await answer.text();
+        assert.equal(answer.status, yaml === "" ? 200 : 400, text);
+        if (yaml === "") assert.match(text, /"chat large"|hotel-secret/);
+        else assert.match(text, /is recorded content, which this server encrypts.*TraceQL or LogQL/);
+      }
     });
-  }
 
-  test("the rest of the span and of the record stays, with the types of its attributes", async () => {
-    const trace = await ask(viewer, `/tempo/api/traces/${traceId}`);
-    for (const visible of [
-      '"boolValue":true',
-      '"doubleValue":4.5',
-      "visible.before",
-      "event.visible",
-      "gen_ai.content.prompt",
-    ])
-      assert.ok(trace.includes(visible), `${visible} in ${trace}`);
-    const logs = await ask(viewer, readings["LogQL"]!.path);
-    for (const visible of ["an ordinary line", "log_visible"])
-      assert.ok(logs.includes(visible), `${visible} in ${logs}`);
+    test("a search finds nothing in hidden content, so it tells nothing about it", async () => {
+      const traces = async (secret: string, q: string) =>
+        (JSON.parse(await ask(server, secret, query("/tempo/api/search", { q }))) as { traces: unknown[] }).traces
+          .length;
+      const streams = async (secret: string, logql: string) =>
+        (
+          JSON.parse(await ask(server, secret, query("/loki/api/v1/query_range", { query: logql }))) as {
+            data: { result: unknown[] };
+          }
+        ).data.result.length;
+      for (const q of [
+        '{ span.input.value =~ ".*delta.*" }',
+        "{ span.gen_ai.input.messages != nil }",
+        '{ event.gen_ai.prompt = "golf-secret" }',
+        '{ span.input.value = "delta-secret" }',
+        '{ .gen_ai.output.messages =~ ".*bravo.*" }',
+        '{ span.input.value != "another" && span.visible.before }',
+      ]) {
+        assert.deepEqual([await traces(reader, q), await traces(viewer, q)], [1, 0], q);
+      }
+      for (const logql of [
+        '{service_name="shop"} |= "hotel"',
+        '{service_name="shop"} | gen_ai_input_messages =~ "india.*"',
+        '{service_name="shop"} | gen_ai_input_messages = "india-secret"',
+      ]) {
+        assert.deepEqual([await streams(reader, logql), await streams(viewer, logql)], [1, 0], logql);
+      }
+    });
   });
-
-  test("a search finds nothing in hidden content, so it tells nothing about it", async () => {
-    const traces = async (secret: string, q: string) =>
-      (JSON.parse(await ask(secret, query("/tempo/api/search", { q }))) as { traces: unknown[] }).traces.length;
-    const streams = async (secret: string, logql: string) =>
-      (
-        JSON.parse(await ask(secret, query("/loki/api/v1/query_range", { query: logql }))) as {
-          data: { result: unknown[] };
-        }
-      ).data.result.length;
-    for (const q of [
-      '{ span.input.value =~ ".*delta.*" }',
-      "{ span.gen_ai.input.messages != nil }",
-      '{ event.gen_ai.prompt = "golf-secret" }',
-    ]) {
-      assert.deepEqual([await traces(reader, q), await traces(viewer, q)], [1, 0], q);
-    }
-    for (const logql of [
-      '{service_name="shop"} |= "hotel"',
-      '{service_name="shop"} | gen_ai_input_messages =~ "india.*"',
-    ]) {
-      assert.deepEqual([await streams(reader, logql), await streams(viewer, logql)], [1, 0], logql);
-    }
-  });
-});

@@ -48,6 +48,7 @@ import { statusRoutes } from "./status/routes.ts";
 import { createGrpcServer } from "./telemetry/otlp/grpc-server.ts";
 import { embeddingRoutes } from "./embeddings/routes.ts";
 import { moderationRoutes } from "./moderations/routes.ts";
+import { openContentCiphers } from "./encryption/open-content-ciphers.ts";
 import { createRedaction } from "./telemetry/redaction/redaction.ts";
 import { createOtlp } from "./telemetry/otlp/otlp.ts";
 import { createCallTelemetry, noCallTelemetry } from "./telemetry/calls/call-telemetry.ts";
@@ -77,7 +78,8 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
   const dataDirectory = resolve(storage.data_dir);
   const metrics = createMetrics(version);
   const disk = closeAtEnd(await watchDisk(config.storage, metrics));
-  const store = closeAtEnd(await openServerStore({ config, logger, metrics, disk, control, sharing: sharing?.store }));
+  const { rows, telemetry: cipher } = await openContentCiphers(config.content_encryption);
+  const store = closeAtEnd(await openServerStore({ config, logger, metrics, disk, control, sharing, cipher }));
   const tracePresets = createTracePresets({
     slowTraceMs: config.telemetry.slow_trace_ms,
     configured: config.telemetry.trace_presets,
@@ -135,6 +137,7 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
           store,
           settingsOf,
           redactorOf,
+          cipher,
           identity,
           currency,
           providerOf: (engine) => providerName(engine, engines[engine]),
@@ -158,10 +161,9 @@ export async function startApp({ config, logger, version, observeRequest, ...opt
     keepsContent: (input) => !isPrivate(input) && callTelemetry.keepsContent(input.scope),
   };
   const retentionDays = storage.response_retention_days;
-  const { content_encryption: encryption } = config;
-  const responses = closeAtEnd(await serveResponses(chatParts, { control, retentionDays, encryption, logger }));
+  const responses = closeAtEnd(serveResponses(chatParts, { control, retentionDays, cipher: rows, logger }));
   const otlp = closeAtEnd(
-    createOtlp({ store, settingsOf, redactorOf, costs: pricing.reportedCosts, logger, settings: config.otlp }),
+    createOtlp({ store, settingsOf, redactorOf, cipher, costs: pricing.reportedCosts, logger, settings: config.otlp }),
   );
   if (config.telemetry.enabled) money.recordTo(otlp.ingest);
   const audio = closeAtEnd(

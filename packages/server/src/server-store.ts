@@ -1,6 +1,7 @@
 /** Opens the telemetry store as the configuration and the server's role say, and lets the metrics observe it and its disk. */
 import { resolve } from "node:path";
 import type { Config } from "./config/config.ts";
+import type { TelemetryCipher } from "./encryption/telemetry-cipher.ts";
 import type { Logger } from "./logger.ts";
 import { takes } from "./server-role.ts";
 import { DiskSpace } from "./status/disk-space.ts";
@@ -18,7 +19,8 @@ interface StoreParts {
   readonly metrics: Metrics;
   readonly disk: DiskSpace;
   readonly control: ControlDatabase;
-  readonly sharing: StoreSharing | undefined;
+  readonly sharing: { readonly store: StoreSharing } | undefined;
+  readonly cipher: TelemetryCipher;
 }
 
 export async function watchDisk(storage: Config["storage"], metrics: Metrics): Promise<DiskSpace> {
@@ -33,15 +35,16 @@ export async function watchDisk(storage: Config["storage"], metrics: Metrics): P
 
 /** @throws AppError internal if the store's folder cannot be created */
 export async function openServerStore(parts: StoreParts): Promise<Store> {
-  const { config, logger, metrics, disk, control, sharing } = parts;
+  const { config, logger, metrics, disk, control, sharing, cipher } = parts;
   const store = config.telemetry.enabled
     ? await openStore({
         settings: config.telemetry,
         dataDirectory: resolve(config.storage.data_dir),
         logger,
+        cipher,
         observe: (report) => metrics.observeTelemetryWrite(report),
         requireRoom: () => disk.requireRoom(),
-        sharing,
+        sharing: sharing?.store,
         runJob: takes(config.server.role, "telemetry_read")
           ? (name, run) => startSingletonJob({ control, name, logger, run })
           : undefined,

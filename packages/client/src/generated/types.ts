@@ -1166,7 +1166,7 @@ export interface TracesQuery {
   user_id?: string | null;
   /** Only calls through Sounding with this API key. */
   key_id?: string | null;
-  /** Only spans that contain this text, in upper or lower case, in their name, status message, attributes or attributes of events, recorded prompts and answers included. */
+  /** Only spans that contain this text, in upper or lower case, in their name, status message, attributes or attributes of events, recorded prompts and answers included unless the server encrypts them. */
   search?: string | null;
   /** How far to look back from `end`: an integer of at least 1, followed by `m` (minutes), `h` or `d`. Default "1h". */
   time_window?: string | null;
@@ -1337,7 +1337,7 @@ export interface TraceHistogramQuery {
   user_id?: string | null;
   /** Only calls through Sounding with this API key. */
   key_id?: string | null;
-  /** Only spans that contain this text, in upper or lower case, in their name, status message, attributes or attributes of events, recorded prompts and answers included. */
+  /** Only spans that contain this text, in upper or lower case, in their name, status message, attributes or attributes of events, recorded prompts and answers included unless the server encrypts them. */
   search?: string | null;
   /** How far to look back from `end`: an integer of at least 1, followed by `m` (minutes), `h` or `d`. Default "1h". */
   time_window?: string | null;

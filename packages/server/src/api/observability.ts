@@ -63,7 +63,7 @@ export const spanFilters = {
   key_id: optional(Type.String({ minLength: 1, maxLength: 64 }), "Only calls through Sounding with this API key."),
   search: optional(
     Type.String({ minLength: 1, maxLength: 1024 }),
-    "Only spans that contain this text, in upper or lower case, in their name, status message, attributes or attributes of events, recorded prompts and answers included.",
+    "Only spans that contain this text, in upper or lower case, in their name, status message, attributes or attributes of events, recorded prompts and answers included unless the server encrypts them.",
   ),
 };
 

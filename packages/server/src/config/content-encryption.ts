@@ -1,4 +1,4 @@
-/** The keys that encrypt stored content: `content_encryption` of the configuration file. */
+/** The keys that encrypt stored responses and recorded content: `content_encryption` of the configuration file. */
 import { Type, type Static } from "typebox";
 import { milliseconds, secret } from "./setting-types.ts";
 
@@ -9,7 +9,7 @@ export const contentEncryption = Type.Object(
   {
     key: Type.Optional(
       secret(
-        "Key that encrypts stored content: 32 random bytes as base64 or hex. Absent, without `key_command`: content is not encrypted.",
+        "Key that encrypts stored responses, and recorded prompts and answers in telemetry: 32 random bytes as base64 or hex. Absent, without `key_command`: content is not encrypted.",
         {
           env: "SOUNDING_CONTENT_KEY",
           pattern: keyPattern,
@@ -31,6 +31,6 @@ export const contentEncryption = Type.Object(
       description: "Keys that only decrypt, for what was stored before the key was changed.",
     }),
   },
-  { default: {}, description: "Encryption of stored content." },
+  { default: {}, description: "Encryption of stored responses, and of recorded prompts and answers in telemetry." },
 );
 export type ContentEncryptionSettings = Static<typeof contentEncryption>;

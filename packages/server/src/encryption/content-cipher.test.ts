@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { assert as check, array, property, string } from "fast-check";
 import { propertyRuns } from "../../../../test/support/property-runs.ts";
 import { createContentCipher, parseContentKey, plainContent } from "./content-cipher.ts";
-import { openContentCipher } from "./open-content-cipher.ts";
+import { openContentCiphers } from "./open-content-ciphers.ts";
 
 const [first, second] = [randomBytes(32).toString("base64"), randomBytes(32).toString("hex")];
 const [older, newer] = [parseContentKey(first)!, parseContentKey(second)!];
@@ -69,14 +69,14 @@ describe("the keys of content", () => {
   const print = (script: string) => [process.execPath, "-e", script];
 
   test("come from the configuration, or line by line from a command", async () => {
-    const stored = (await openContentCipher({ ...settings, key: first })).encrypt("text", place);
+    const stored = (await openContentCiphers({ ...settings, key: first })).rows.encrypt("text", place);
     const command = print(`console.log(${JSON.stringify(second)}); console.log(${JSON.stringify(first)})`);
-    const cipher = await openContentCipher({ ...settings, key_command: command });
+    const { rows: cipher } = await openContentCiphers({ ...settings, key_command: command });
     assert.equal(cipher.decrypt(stored, place), "text");
     assert.ok(cipher.encrypt("text", place).startsWith(`enc:v1:${newer.id}:`));
-    const rotated = await openContentCipher({ ...settings, key: second, previous_keys: [first] });
+    const { rows: rotated } = await openContentCiphers({ ...settings, key: second, previous_keys: [first] });
     assert.equal(rotated.decrypt(stored, place), "text");
-    assert.equal((await openContentCipher(settings)).encrypt("text", place), "text");
+    assert.equal((await openContentCiphers(settings)).rows.encrypt("text", place), "text");
   });
 
   test("are refused with an error that does not show them", async () => {
@@ -93,7 +93,7 @@ describe("the keys of content", () => {
       [{ previous_keys: [first] }, /neither key nor key_command/],
     ] as const) {
       await assert.rejects(
-        openContentCipher({
+        openContentCiphers({
           ...settings,
           ...changed,
           previous_keys: [...("previous_keys" in changed ? changed.previous_keys : [])],

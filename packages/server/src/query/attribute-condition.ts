@@ -1,4 +1,6 @@
 /** Conditions on the attributes of log records and spans, and on text, which several queries share. */
+import { AppError } from "../errors.ts";
+import { isContentAttribute } from "../store/content-attributes.ts";
 import { bind, callerOrganization, sql, type Statement } from "../store/statement.ts";
 import type { TenantReader } from "../store/store.ts";
 
@@ -28,10 +30,21 @@ export async function attributeCondition(
   attribute: readonly [string, string],
   signal: AbortSignal,
 ): Promise<Statement> {
+  requireSearchable(reader, attribute[0]);
   const resources = resourcesWith(attribute);
   const [resource] = await reader.query(sql`${resources} LIMIT 1`, { signal, duplicates: "kept" });
   if (resource === undefined) return hasAttribute(attribute);
   return sql`(${hasAttribute(attribute)} OR resource_id GLOBAL IN (${resources}))`;
+}
+
+/** @throws AppError invalid_request if the store has the attribute encrypted */
+export function requireSearchable({ encryptsContent }: TenantReader, attribute: string): void {
+  if (!encryptsContent || !isContentAttribute(attribute)) return;
+  throw new AppError(
+    "invalid_request",
+    `The attribute ${attribute} is recorded content, which this server encrypts, so attributes cannot filter by it. Use TraceQL or LogQL, which decrypt what they compare.`,
+    { param: "attributes" },
+  );
 }
 
 /** The attributes of a query with their values as text. */

@@ -1,5 +1,5 @@
 /** Converts attributes from the store's columns to OpenTelemetry's JSON. https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding */
-import { attributeKinds } from "../store/schema.ts";
+import { attributeKinds } from "../store/attribute-kinds.ts";
 
 /** OTLP's AnyValue; empty for an empty value. */
 export interface AnyValue {
@@ -29,9 +29,16 @@ export function toKeyValues({ names, values, kinds }: AttributeColumns): KeyValu
   return names.map((key, index) => ({ key, value: toAnyValue(values[index] ?? "", kinds[index] ?? "s") }));
 }
 
+/** A value that was encrypted, as the reader returns it: the letter of its kind, then its text. */
+function opened(text: string): [text: string, kind: string] {
+  return [text.slice(1), text.slice(0, 1)];
+}
+
 /** @param kind a letter of `attributeKinds` */
 export function toAnyValue(text: string, kind: string): AnyValue {
   switch (kind) {
+    case attributeKinds.encrypted:
+      return toAnyValue(...opened(text));
     case attributeKinds.integer:
       return { intValue: text };
     case attributeKinds.double: {
@@ -69,6 +76,7 @@ export function scalarText({ stringValue, intValue, doubleValue, boolValue }: An
 
 /** A value as one string: strings unchanged, lists and maps as JSON. */
 export function toText(text: string, kind: string): string {
+  if (kind === attributeKinds.encrypted) return toText(...opened(text));
   if (kind !== attributeKinds.array && kind !== attributeKinds.map) return text;
   return toPlainText(toAnyValue(text, kind));
 }

@@ -16,6 +16,7 @@ export function openReader(store: Pick<Store, "open" | "state">, { memory, scope
       cache: reader.cache,
       descriptionVersion: reader.descriptionVersion,
       usesRollups: reader.usesRollups,
+      encryptsContent: reader.encryptsContent,
       query: (statement, options) => reader.query(statement, { ...options, memory }),
       stream: (statement, options) => reader.stream(statement, { ...options, memory }),
       columns: (statement, options) => reader.columns(statement, { ...options, memory }),

@@ -1,8 +1,7 @@
 /** Composes the Responses API: its routes, stored responses, responses in the background. */
 import { randomUUID } from "node:crypto";
 import type { ChatParts } from "../chat/admit-chat.ts";
-import type { ContentEncryptionSettings } from "../config/content-encryption.ts";
-import { openContentCipher } from "../encryption/open-content-cipher.ts";
+import type { ContentCipher } from "../encryption/content-cipher.ts";
 import type { Route } from "../http/route.ts";
 import type { Logger } from "../logger.ts";
 import type { RoutedChat } from "../routing/route-chat.ts";
@@ -23,16 +22,14 @@ export interface ServedResponses {
 interface ResponsesOptions {
   readonly control: ControlDatabase;
   readonly retentionDays: number;
-  readonly encryption: ContentEncryptionSettings;
+  readonly cipher: ContentCipher;
   readonly logger: Logger;
 }
 
-/** @throws Error if a key of stored content is missing or is not one */
-export async function serveResponses(
+export function serveResponses(
   parts: ChatParts<RoutedChat>,
-  { control, retentionDays, encryption, logger }: ResponsesOptions,
-): Promise<ServedResponses> {
-  const cipher = await openContentCipher(encryption);
+  { control, retentionDays, cipher, logger }: ResponsesOptions,
+): ServedResponses {
   const stored = new StoredResponses(control, { retentionDays, logger, cipher });
   const store = new BackgroundStore(control, { process: randomUUID(), retentionDays, cipher });
   const runs = new BackgroundRuns(store, logger);

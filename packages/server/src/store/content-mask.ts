@@ -3,71 +3,17 @@
  * texts that hold prompts, completions, tool calls and transcripts, so that no query can return them, or search in them.
  * docs/adr/0241-people-and-roles.md
  */
-
-/**
- * The names of attributes with content, and how names begin that have a part more: OpenTelemetry's GenAI conventions, current and
- * older, OpenInference, Traceloop, the AI SDK, Langfuse, MLflow, Pydantic AI.
- */
-const contentAttributes = [
-  "gen_ai.input.messages",
-  "gen_ai.output.messages",
-  "gen_ai.system_instructions",
-  "gen_ai.tool.call.arguments",
-  "gen_ai.tool.call.result",
-  "gen_ai.retrieval.query.text",
-  "gen_ai.retrieval.documents",
-  "gen_ai.prompt",
-  "gen_ai.completion",
-  "gen_ai.content",
-  "llm.prompts",
-  "llm.completions",
-  "llm.input_messages",
-  "llm.output_messages",
-  "llm.prompt_template",
-  "llm.function_call",
-  "input.value",
-  "output.value",
-  "tool.parameters",
-  "embedding.text",
-  "embedding.embeddings",
-  "retrieval.documents",
-  "reranker.query",
-  "reranker.input_documents",
-  "reranker.output_documents",
-  "traceloop.entity.input",
-  "traceloop.entity.output",
-  "traceloop.prompt",
-  "ai.prompt",
-  "ai.response.text",
-  "ai.response.object",
-  "ai.response.reasoning",
-  "ai.response.toolCalls",
-  "ai.toolCall.args",
-  "ai.toolCall.result",
-  "ai.value",
-  "ai.values",
-  "langfuse.observation.input",
-  "langfuse.observation.output",
-  "langfuse.trace.input",
-  "langfuse.trace.output",
-  "mlflow.spanInputs",
-  "mlflow.spanOutputs",
-  "all_messages_events",
-  "pydantic_ai.all_messages",
-  "final_result",
-  "tool_arguments",
-  "tool_response",
-] as const;
+import { contentAttributes, contentEventPrefix, contentOfEvents } from "./content-attributes.ts";
 
 /** Events of the conventions have content as their bodies: `gen_ai.user.message`, `gen_ai.choice` and others. */
-const isContentEvent = "startsWith(stored.event_name, 'gen_ai.')";
+const isContentEvent = `startsWith(stored.event_name, '${contentEventPrefix}')`;
 /** The message of a call that Sounding refused can quote the request; these are the codes with the status 400. */
 const quotesRequest =
   "(stored.served = 1 AND stored.error_type IN ('invalid_request', 'invalid_json', 'unsupported_parameter', 'context_length_exceeded', 'content_filter'))";
 
 const names = contentAttributes.map((name) => name.replaceAll(".", String.raw`[.]`)).join("|");
 const isContent = `match(name, '^(${names})([.].*)?$')`;
-const isContentOfLog = `(${isContent} OR (name = 'exception.message' AND ${isContentEvent}))`;
+const isContentOfLog = `(${isContent} OR (name = '${contentOfEvents}' AND ${isContentEvent}))`;
 
 const withoutContent = (map: string, condition = isContent): string =>
   `mapFilter((name, value) -> NOT ${condition}, ${map})`;
@@ -99,7 +45,7 @@ const masked: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 /** A statement that reads none of the columns needs no mask, which makes reading slower. */
-const readsContent = /attributes|attribute_types|\bbody|status_message/;
+export const readsContent = /attributes|attribute_types|\bbody|status_message/;
 
 /** The statement, limited to what a caller without `content_read` may see. */
 export function maskContent(statement: string): string {

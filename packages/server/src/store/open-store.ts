@@ -1,6 +1,7 @@
 /** Assembles the store: the connection to the embedded engine or ClickHouse, the schema, the journal or the insert queue, the readers. */
 import { join } from "node:path";
 import type { TelemetrySettings } from "../config/telemetry.ts";
+import { createTelemetryCipher, type TelemetryCipher } from "../encryption/telemetry-cipher.ts";
 import type { Logger } from "../logger.ts";
 import { type Connection, createConnection, type Settings } from "./connection.ts";
 import { DescriptionVersions } from "./description-versions.ts";
@@ -44,6 +45,8 @@ export interface StoreOptions {
   /** The server's data directory; the embedded store has a folder in it. */
   readonly dataDirectory: string;
   readonly logger: Logger;
+  /** Decrypts content. Absent: encrypted content is not readable. */
+  readonly cipher?: TelemetryCipher | undefined;
   readonly observe?: (report: WriteReport) => void;
   /** @throws AppError overloaded while no rows may be taken */
   requireRoom?(): void;
@@ -212,6 +215,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     // Other servers may write to the same remote store, and other processes to the embedded one.
     descriptionVersions: engine === undefined || sharing !== undefined ? undefined : descriptionVersions,
     usesRollups: settings.rollups,
+    cipher: options.cipher ?? createTelemetryCipher([]),
     whenVisible,
   };
   const rollupOptions = {

@@ -2,6 +2,7 @@
 import { prometheusUnit, targetInfo } from "./metric-tables.ts";
 import { agentOperation, inferenceOperations, toolOperation, workflowOperation } from "./span-operations.ts";
 import { spanLabels } from "./span-labels.ts";
+import { sealedPrefix } from "../encryption/telemetry-cipher.ts";
 import { bind, sql, type Statement } from "./statement.ts";
 
 /** How long a span took in nanoseconds; 0 if it ends before it starts. */
@@ -62,3 +63,6 @@ export const isFromPrometheus = sql`(unit = ${bind.text(prometheusUnit)})`;
 
 /** Whether a series is one of `target_info` that Sounding writes; those that clients send have another unit. */
 export const isTargetInfo = sql`(metric = ${bind.text(targetInfo.metric)} AND unit = ${bind.text(targetInfo.unit)})`;
+
+/** Whether the message of a span is encrypted: that of a refused call, which can quote the request. */
+export const hasSealedMessage = sql`startsWith(status_message, ${bind.text(sealedPrefix)})`;

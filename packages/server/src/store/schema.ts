@@ -34,22 +34,6 @@ import {
   type TableDefinition,
 } from "./table-definition.ts";
 
-/**
- * Kinds of attribute values. `attribute_types` has one letter for each attribute, in the map's order; the empty string means
- * that all are strings. Values are stored as text: integers and doubles in JSON's notation (doubles also NaN, Infinity,
- * -Infinity), `true` or `false`, bytes in base64, lists and maps as OTLP/JSON AnyValue, empty values as the empty string.
- */
-export const attributeKinds = {
-  string: "s",
-  integer: "i",
-  double: "d",
-  boolean: "b",
-  bytes: "y",
-  array: "a",
-  map: "k",
-  empty: "e",
-} as const;
-
 /** Attribute values above this number of bytes are stored in `span_details`, which keeps reading spans fast. */
 export const largeAttributeBytes = 1024;
 

@@ -4,12 +4,14 @@
  */
 import { abortable, sleep } from "../abort.ts";
 import { AppError } from "../errors.ts";
-import { CooperativeYield } from "../scheduling/cooperative-yield.ts";
+import type { TelemetryCipher } from "../encryption/telemetry-cipher.ts";
 import type { Scope } from "../tenant.ts";
-import { maskContent } from "./content-mask.ts";
+import { maskContent, readsContent } from "./content-mask.ts";
 import type { Connection, Settings } from "./connection.ts";
 import type { DescriptionVersions } from "./description-versions.ts";
 import { readBlocks } from "./native-reader.ts";
+import { openBlocks, type OpenSealed } from "./open-sealed.ts";
+import { rowsOf } from "./row-reader.ts";
 import type { ReadLimiter } from "./read-limiter.ts";
 import type { RowCaches } from "./row-cache.ts";
 import { organizationFilterSetting, organizationParameterName, type Statement } from "./statement.ts";
@@ -31,6 +33,7 @@ export interface ReaderOptions {
   readonly descriptionVersions: DescriptionVersions | undefined;
   readonly reads: ReadLimiter;
   readonly usesRollups: boolean;
+  readonly cipher: TelemetryCipher;
   /** Resolves once an embedded store that ended answers again. Absent: a remote store, whose connection asks other addresses. */
   readonly whenReplaced?: ((signal: AbortSignal) => Promise<void>) | undefined;
   /** Resolves when statements see every row of the organization that is acknowledged now; undefined if they do. */
@@ -71,45 +74,6 @@ const rowFormat: Settings = {
 };
 
 const columnFormat: Settings = { default_format: "Native" };
-
-/** @throws StoreError for a line that is not a row: a server that fails in the middle of a response writes its error there */
-function valuesOf(line: string): unknown[] {
-  try {
-    const values: unknown = JSON.parse(line);
-    if (Array.isArray(values)) return values;
-  } catch {
-    // Then it is the error, or the rest of a truncated response.
-  }
-  throw StoreError.fromBrokenAnswer(line);
-}
-
-/** The rows of each chunk together: passing rows on one by one costs more time than their JSON. */
-async function* rowsOf<Shape>(body: AsyncIterable<Uint8Array>): AsyncGenerator<Shape[]> {
-  const decoder = new TextDecoder();
-  const yielder = new CooperativeYield();
-  let names: readonly string[] | undefined;
-  let rest = "";
-  for await (const chunk of body) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
-    rest = lines.pop()!;
-    const rows: Shape[] = [];
-    for (const line of lines) {
-      if (line === "") continue;
-      const values = valuesOf(line);
-      if (names === undefined) names = values as string[];
-      else rows.push(toRow(names, values) as Shape);
-      if (yielder.isDue()) await yielder.yield();
-    }
-    yield rows;
-  }
-  if (rest !== "") throw StoreError.fromBrokenAnswer(rest);
-}
-
-function toRow(names: readonly string[], values: readonly unknown[]): Row {
-  const row: Record<string, unknown> = {};
-  for (let index = 0; index < names.length; index++) row[names[index]!] = values[index];
-  return row;
-}
 
 /** Memory per byte of the response: as text, as rows, as the objects built from them, and as the text of our response. */
 const memoryPerByte = 4;
@@ -163,6 +127,15 @@ async function* readAfter(
   yield* bytes;
 }
 
+interface Answer {
+  readonly body: AsyncIterable<Uint8Array>;
+  /** Undefined: the statement reads nothing that can be encrypted. */
+  readonly openSealed: OpenSealed | undefined;
+}
+
+/** What a caller without `content_read` sees of an encrypted value that is not hidden by its name. */
+const hidden = "[encrypted]";
+
 /** The only way to read tenants' rows. */
 export function createTenantReader(options: ReaderOptions, scope: Scope): TenantReader {
   const { organizationId } = scope;
@@ -170,6 +143,8 @@ export function createTenantReader(options: ReaderOptions, scope: Scope): Tenant
   const group = scope.key.job ?? organizationId;
   const { descriptionVersions } = options;
   const isMasked = !scope.may("content_read");
+  const { cipher } = options;
+  const openSealed: OpenSealed = isMasked ? () => hidden : (text) => cipher.open(text, organizationId);
   const filters = tableFilters(options.tables, organizationId);
   // A request's first statement waits for the rows that were acknowledged before it.
   let visible: Promise<void> | undefined;
@@ -192,7 +167,7 @@ export function createTenantReader(options: ReaderOptions, scope: Scope): Tenant
     );
   };
 
-  const open = (statement: Statement, query: QueryOptions, format: Settings): AsyncIterable<Uint8Array> => {
+  const open = (statement: Statement, query: QueryOptions, format: Settings): Answer => {
     const { text: whole, parameters } = statement.render();
     const text = isMasked ? maskContent(whole) : whole;
     if (!parameters.has(organizationParameterName)) {
@@ -231,14 +206,18 @@ export function createTenantReader(options: ReaderOptions, scope: Scope): Tenant
     };
     const rows = options.reads.read({ organizationId: group, signal, begin });
     const visible = whenVisible();
-    const body = visible === undefined ? rows : readAfter(visible, signal, rows);
-    if (query.memory === undefined) return body;
-    return charged(body, query.memory, format === columnFormat ? 1 : memoryPerByte);
+    const bytes = visible === undefined ? rows : readAfter(visible, signal, rows);
+    const perByte = format === columnFormat ? 1 : memoryPerByte;
+    return {
+      body: query.memory === undefined ? bytes : charged(bytes, query.memory, perByte),
+      openSealed: readsContent.test(whole) ? openSealed : undefined,
+    };
   };
 
   async function* batches<Shape>(statement: Statement, query: QueryOptions = {}): AsyncGenerator<Shape[]> {
     try {
-      yield* rowsOf<Shape>(open(statement, query, rowFormat));
+      const answer = open(statement, query, rowFormat);
+      yield* rowsOf<Shape>(answer.body, answer.openSealed);
     } catch (error) {
       throw toReadError(error, query.signal);
     }
@@ -257,6 +236,7 @@ export function createTenantReader(options: ReaderOptions, scope: Scope): Tenant
         return descriptionVersions.of(organizationId);
       }),
     usesRollups: options.usesRollups,
+    encryptsContent: cipher.seal !== undefined,
     async query<Shape extends object = Row>(statement: Statement, query?: QueryOptions): Promise<Shape[]> {
       const found: Shape[] = [];
       for await (const rows of batches<Shape>(statement, query)) for (const row of rows) found.push(row);
@@ -264,7 +244,9 @@ export function createTenantReader(options: ReaderOptions, scope: Scope): Tenant
     },
     async columns(statement, query = {}) {
       try {
-        return await readBlocks(open(statement, query, columnFormat));
+        const answer = open(statement, query, columnFormat);
+        const blocks = await readBlocks(answer.body);
+        return answer.openSealed === undefined ? blocks : await openBlocks(blocks, answer.openSealed);
       } catch (error) {
         throw toReadError(error, query.signal);
       }

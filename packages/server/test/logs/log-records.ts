@@ -1,7 +1,8 @@
 /** Log records as rows of a store, written by hand, and what LogQL sees of them. */
 import { BlockWriter } from "../../src/store/block.ts";
 import type { MapColumn, StringColumn } from "../../src/store/column-writers.ts";
-import { attributeKinds, levels, logs, pushedStreamSchema, resources, scopes } from "../../src/store/schema.ts";
+import { attributeKinds } from "../../src/store/attribute-kinds.ts";
+import { levels, logs, pushedStreamSchema, resources, scopes } from "../../src/store/schema.ts";
 import type { Batch, Store } from "../../src/store/store.ts";
 
 /** Text, or a value of another kind as the store keeps it. */

@@ -15,9 +15,9 @@ export const nowNano = BigInt(nowMs) * 1_000_000n;
 
 /** @param options.project the header `x-project` */
 export function ingestFixture(
-  options: { key?: CheckedKey; project?: string | undefined } & Pick<IngestParts, "redactorOf"> = {},
+  options: { key?: CheckedKey; project?: string | undefined } & Pick<IngestParts, "redactorOf" | "seal"> = {},
 ) {
-  const { key = testKey(), project, redactorOf } = options;
+  const { key = testKey(), project, redactorOf, seal } = options;
   const store = new RecordingStore();
   const converter = createJsonConverter(silentLogger);
   const settingsOf: Parameters<typeof createIngest>[0]["settingsOf"] = () => ({
@@ -25,7 +25,15 @@ export function ingestFixture(
     record_content: false,
   });
   const scope = Scope.fromKey(key, { project });
-  const ingest = createIngest({ store, settingsOf, converter, costs: noReportedCosts, redactorOf, now: () => nowMs });
+  const ingest = createIngest({
+    store,
+    settingsOf,
+    converter,
+    costs: noReportedCosts,
+    redactorOf,
+    seal,
+    now: () => nowMs,
+  });
   return {
     store,
     scope,

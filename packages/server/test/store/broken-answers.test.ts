@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, test } from "node:test";
+import { createTelemetryCipher } from "../../src/encryption/telemetry-cipher.ts";
 import { AppError, type ErrorCode } from "../../src/errors.ts";
 import { MemoryBudget } from "../../src/memory-budget.ts";
 import { createConnection, type Connection } from "../../src/store/connection.ts";
@@ -56,6 +57,7 @@ describe("an answer of the store", () => {
         reads: new ReadLimiter(4),
         descriptionVersions: undefined,
         usesRollups: false,
+        cipher: createTelemetryCipher([]),
         whenVisible: () => undefined,
       },
       scopeOf("org_broken"),

@@ -4,6 +4,7 @@ import { EventEmitter, once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, test } from "node:test";
+import { createTelemetryCipher } from "../../src/encryption/telemetry-cipher.ts";
 import { AppError } from "../../src/errors.ts";
 import { type Connection, createConnection } from "../../src/store/connection.ts";
 import { readPlaces, ReadLimiter } from "../../src/store/read-limiter.ts";
@@ -67,6 +68,7 @@ describe("statements that read", () => {
       reads: queue,
       descriptionVersions: undefined,
       usesRollups: false,
+      cipher: createTelemetryCipher([]),
       whenVisible: () => undefined,
     };
     const scope =

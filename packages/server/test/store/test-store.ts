@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Value } from "typebox/value";
 import { telemetry, type TelemetrySettings } from "../../src/config/telemetry.ts";
+import type { TelemetryCipher } from "../../src/encryption/telemetry-cipher.ts";
 import { silentLogger, type Logger } from "../../src/logger.ts";
 import { BlockWriter } from "../../src/store/block.ts";
 import { openStore } from "../../src/store/open-store.ts";
@@ -28,6 +29,7 @@ export interface TestStoreOptions {
   readonly directory?: string;
   readonly logger?: Logger;
   readonly readyWithinMs?: number;
+  readonly cipher?: TelemetryCipher;
 }
 
 export interface TestStore extends AsyncDisposable {
@@ -77,6 +79,7 @@ export async function openTestStore(options: TestStoreOptions = {}): Promise<Tes
     settings: { ...testSettings, ...options.settings },
     dataDirectory: directory,
     logger,
+    cipher: options.cipher,
     runJob(_name, run) {
       const closing = new AbortController();
       const running = run(closing.signal);

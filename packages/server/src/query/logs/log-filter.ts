@@ -1,9 +1,10 @@
 /** Turns the filters of a log query into conditions on the rows of `logs`. */
 import { severities, type Severity } from "../../api/observability-logs.ts";
-import { attributeKinds, levels } from "../../store/schema.ts";
+import { attributeKinds, opaqueKinds } from "../../store/attribute-kinds.ts";
+import { levels } from "../../store/schema.ts";
 import { bind, callerOrganization, sql, type Statement } from "../../store/statement.ts";
 import type { TenantReader } from "../../store/store.ts";
-import { attributeCondition, containsText, serviceCondition } from "../attribute-condition.ts";
+import { attributeCondition, containsText, requireSearchable, serviceCondition } from "../attribute-condition.ts";
 import { allOf, projectCondition } from "../conditions.ts";
 import { mayContain } from "./line-index.ts";
 
@@ -45,6 +46,7 @@ export async function filterCondition(
   signal: AbortSignal,
 ): Promise<Statement> {
   const attributes = [...(filter.attributes ?? [])];
+  for (const name of filter.exclude?.attributes?.keys() ?? []) requireSearchable(reader, name);
   return allOf([
     sql`organization = ${callerOrganization}`,
     projectCondition(filter.project),
@@ -97,7 +99,7 @@ function messageCondition(text: string): Statement {
     sql`arrayExists(one -> ${containsText(sql`one`, inJson)}, extractAll(body, ${bind.text(textsInJson)}))`,
   ]);
   const ofText = allOf([
-    sql`body_type NOT IN ${structured}`,
+    sql`body_type NOT IN ${bind.texts(opaqueKinds)}`,
     mayContain([text], { ignoresCase: true }),
     sql`(${containsText(sql`body`, text)} OR (body = '' AND ${containsText(sql`event_name`, text)}))`,
   ]);

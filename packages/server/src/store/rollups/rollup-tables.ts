@@ -3,7 +3,7 @@
  * same. docs/adr/0035-rollups.md
  */
 import { durationBucket, durationNanos, hasDurationBucket, lineBytes } from "../row-expressions.ts";
-import { attributeKinds } from "../schema.ts";
+import { opaqueKinds } from "../attribute-kinds.ts";
 import { bind, callerOrganization, sql } from "../statement.ts";
 import { callMinutes } from "./call-minutes.ts";
 import { spendQuarters } from "./spend-quarters.ts";
@@ -60,10 +60,10 @@ export const logMinutes: Rollup = {
     entries: { type: "UInt64", value: sql`count()` },
     /** Of the lines. */
     bytes: { type: "UInt64", value: sql`sum(${lineBytes})` },
-    /** Entries whose body is a list or a map. */
+    /** Entries whose body is a list, a map or encrypted. */
     structured: {
       type: "UInt64",
-      value: sql`countIf(body_type IN ${bind.texts([attributeKinds.array, attributeKinds.map])})`,
+      value: sql`countIf(body_type IN ${bind.texts(opaqueKinds)})`,
     },
   },
 };

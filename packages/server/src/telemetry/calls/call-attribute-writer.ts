@@ -2,7 +2,7 @@
 import type { MapColumn, StringColumn } from "../../store/column-writers.ts";
 import { largeAttributeBytes } from "../../store/schema.ts";
 import { AttributeKinds, kindCodes } from "../rows/attribute-kinds.ts";
-import type { Attributes, AttributeValue } from "./call-record-types.ts";
+import { SealedText, type Attributes, type AttributeValue } from "./call-record-types.ts";
 
 interface MapColumns {
   readonly map: MapColumn;
@@ -49,6 +49,7 @@ export class CallAttributeWriter {
 }
 
 function isLarge(value: AttributeValue | undefined): boolean {
+  if (value instanceof SealedText) return value.text.length > largeAttributeBytes;
   // A UTF-16 code unit takes at most three bytes of UTF-8: short strings need no count of their bytes.
   return (
     typeof value === "string" &&
@@ -70,6 +71,10 @@ function writeValue(column: StringColumn, value: AttributeValue): number {
       column.text(String(value));
       return Number.isSafeInteger(value) ? kindCodes.integer : kindCodes.double;
     default:
+      if (value instanceof SealedText) {
+        column.text(value.text);
+        return kindCodes.encrypted;
+      }
       column.text(JSON.stringify({ arrayValue: { values: value.map((stringValue) => ({ stringValue })) } }));
       return kindCodes.array;
   }

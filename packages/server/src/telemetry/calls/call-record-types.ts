@@ -1,6 +1,15 @@
 /** Defines the spans and log records of our own calls, before they become rows. */
 
-export type AttributeValue = string | number | boolean | readonly string[];
+/** An encrypted value. */
+export class SealedText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+export type AttributeValue = string | number | boolean | readonly string[] | SealedText;
 
 /** Undefined values are omitted. */
 export type Attributes = Readonly<Record<string, AttributeValue | undefined>>;
@@ -20,6 +29,8 @@ export interface CallSpan {
   readonly endUnixNano: bigint;
   /** The error message, if the span failed. */
   readonly error: string | undefined;
+  /** Whether that message can quote the request, which makes it content. */
+  readonly quotesRequest: boolean;
   readonly attributes: Attributes;
 }
 
@@ -31,7 +42,9 @@ export interface CallLog {
   readonly recordId?: Uint8Array;
   readonly level: "info" | "warning" | "error";
   readonly eventName: string;
-  readonly body: string;
+  readonly body: string | SealedText;
+  /** Whether the record can quote the request of a call. */
+  readonly quotesRequest?: boolean;
   readonly attributes: Attributes;
 }
 

@@ -42,6 +42,7 @@ export function toCallRecords(call: FinishedCall, kind: CallKind, providerOf: Pr
     startUnixNano: toUnixNano(call.startUnixMs),
     endUnixNano: toUnixNano(call.startUnixMs + call.durationMs),
     error: failureOf(error, kind.keepContent),
+    quotesRequest: error?.status === badRequestStatus,
     attributes: {
       [genAi.operation]: operation,
       [genAi.provider]: engine === undefined ? undefined : providerOf(engine),
@@ -106,6 +107,7 @@ function attemptSpans(
     startUnixNano: toUnixNano(attempt.startUnixMs),
     endUnixNano: toUnixNano(attempt.startUnixMs + attempt.durationMs),
     error: failureOf(attempt.error, keepContent),
+    quotesRequest: attempt.error?.status === badRequestStatus,
     attributes: {
       [sounding.engine]: attempt.engine,
       [genAi.requestModel]: redactText(attempt.model),
@@ -128,6 +130,7 @@ function logOf(error: AppError | undefined, subject: string, span: CallSpan): Ca
     level: error.status >= firstServerStatus ? "error" : "warning",
     eventName: "gen_ai.client.operation.exception",
     body: `${subject} failed: ${span.error}`,
+    quotesRequest: span.quotesRequest,
     attributes: {
       [genAi.operation]: span.attributes[genAi.operation],
       [genAi.requestModel]: span.attributes[genAi.requestModel],

@@ -1,7 +1,7 @@
 /** Adapts spans and log records of Sounding's own calls to the row writers. */
 import { randomFillSync } from "node:crypto";
 import type { FixedColumn, MapColumn, StringColumn } from "../../store/column-writers.ts";
-import { attributeKinds } from "../../store/schema.ts";
+import { attributeKinds } from "../../store/attribute-kinds.ts";
 import { namedCost } from "../../pricing/reported-costs.ts";
 import { spanAttributeNames } from "../rows/known-attributes.ts";
 import type { LogSource } from "../rows/log-rows.ts";
@@ -9,7 +9,7 @@ import type { CallKeyColumns, SpanDetailColumns, SpanSource } from "../rows/span
 import { responseKey, spanKeyOfHex } from "../rows/call-keys.ts";
 import { genAi } from "./attribute-names.ts";
 import type { CallAttributeWriter } from "./call-attribute-writer.ts";
-import { spanKinds, type CallLog, type CallSpan } from "./call-record-types.ts";
+import { SealedText, spanKinds, type CallLog, type CallSpan } from "./call-record-types.ts";
 
 /** OTLP's StatusCode. */
 const statusCodes = { unset: 0, error: 2 } as const;
@@ -164,8 +164,10 @@ export class CallLogSource implements LogSource {
   }
 
   writeBody(column: StringColumn, type: StringColumn): void {
-    column.text(this.current.body);
-    type.text(attributeKinds.string);
+    const { body } = this.current;
+    const isSealed = body instanceof SealedText;
+    column.text(isSealed ? body.text : body);
+    type.text(isSealed ? attributeKinds.encrypted : attributeKinds.string);
   }
 
   writeAttributes(map: MapColumn, types: StringColumn): void {

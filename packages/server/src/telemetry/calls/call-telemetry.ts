@@ -5,10 +5,12 @@
  * docs/adr/0020-telemetry-ingest-and-journal.md
  */
 import { setImmediate } from "node:timers/promises";
+import type { TelemetryCipher } from "../../encryption/telemetry-cipher.ts";
 import type { Logger } from "../../logger.ts";
 import type { Store } from "../../store/store.ts";
 import { CooperativeYield } from "../../scheduling/cooperative-yield.ts";
 import type { TextRedactor } from "../redaction/text-redactor.ts";
+import { sealFor } from "../rows/seal-content.ts";
 import type { ProjectSettings, Scope } from "../../tenant.ts";
 import type { FinishedCall } from "../../finished-call.ts";
 import { toSpeechRecords, toTranscriptionRecords } from "./audio-records.ts";
@@ -18,6 +20,7 @@ import type { CallRecords, ProviderOf } from "./call-records.ts";
 import { toChatRecords } from "./chat-records.ts";
 import { toEmbeddingRecords } from "./embedding-records.ts";
 import { redactRecords } from "./redact-records.ts";
+import { sealRecords } from "./seal-records.ts";
 import { SpanRowWriter, type CallGroup, type ServerIdentity } from "./span-row-writer.ts";
 
 export type DropReason = "queue_full" | "store" | "fault";
@@ -27,6 +30,8 @@ export interface CallTelemetryParts {
   readonly settingsOf: (scope: Scope) => ProjectSettings | Promise<ProjectSettings>;
   /** What redacts the telemetry of a project; undefined: nothing. */
   readonly redactorOf?: (scope: Scope, settings: ProjectSettings) => TextRedactor | undefined;
+  /** Encrypts content; absent: it is stored as it is. */
+  readonly cipher?: Pick<TelemetryCipher, "seal">;
   readonly identity: ServerIdentity;
   /** Of costs. */
   readonly currency: string;
@@ -211,16 +216,22 @@ async function writeOrganization(
 async function toGroup(
   calls: readonly Waiting[],
   settings: ProjectSettings,
-  { redactorOf }: CallTelemetryParts,
+  { redactorOf, cipher }: CallTelemetryParts,
 ): Promise<CallGroup> {
   const { scope } = calls[0]!;
   let records = calls.map((call) => call.toRecords(settings));
+  const yielder = new CooperativeYield();
   const redactor = redactorOf?.(scope, settings);
   if (redactor !== undefined) {
-    const yielder = new CooperativeYield();
     const redacted: CallRecords[] = [];
     for (const each of records) redacted.push(await redactRecords(each, redactor, yielder));
     records = redacted;
+  }
+  const sealContent = sealFor(cipher?.seal, scope.organizationId);
+  if (sealContent !== undefined) {
+    const sealed: CallRecords[] = [];
+    for (const each of records) sealed.push(await sealRecords(each, sealContent, yielder));
+    records = sealed;
   }
   return {
     project: scope.projectName,

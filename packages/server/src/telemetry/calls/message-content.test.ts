@@ -22,10 +22,10 @@ describe("the content of a call", () => {
       { role: "user", content: "Hello" },
     ] as Messages;
     const attributes = contentAttributes(messages, undefined);
-    assert.deepEqual(JSON.parse(String(attributes["gen_ai.system_instructions"])), [
+    assert.deepEqual(JSON.parse(attributes["gen_ai.system_instructions"] as string), [
       { type: "text", content: "Be brief." },
     ]);
-    assert.deepEqual(JSON.parse(String(attributes["gen_ai.input.messages"])), [
+    assert.deepEqual(JSON.parse(attributes["gen_ai.input.messages"] as string), [
       { role: "user", parts: [{ type: "text", content: "Hello" }] },
     ]);
   });

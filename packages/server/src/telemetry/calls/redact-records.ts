@@ -1,7 +1,7 @@
 /** Redacts the spans and log records of Sounding's own calls. */
 import type { CooperativeYield } from "../../scheduling/cooperative-yield.ts";
 import type { TextRedactor } from "../redaction/text-redactor.ts";
-import type { Attributes, AttributeValue, CallLog, CallSpan } from "./call-record-types.ts";
+import { SealedText, type Attributes, type AttributeValue, type CallLog, type CallSpan } from "./call-record-types.ts";
 import type { CallRecords } from "./call-records.ts";
 
 export async function redactRecords(
@@ -17,7 +17,7 @@ export async function redactRecords(
   };
   const valueOf = async (value: AttributeValue): Promise<AttributeValue> => {
     if (typeof value === "string") return text(value);
-    if (typeof value !== "object") return value;
+    if (typeof value !== "object" || value instanceof SealedText) return value;
     const values: string[] = [];
     for (const each of value) values.push(await text(each));
     return values;
@@ -38,7 +38,7 @@ export async function redactRecords(
   });
   const logOf = async (each: CallLog): Promise<CallLog> => ({
     ...each,
-    body: await text(each.body),
+    body: typeof each.body === "string" ? await text(each.body) : each.body,
     attributes: await attributesOf(each.attributes),
   });
   const redacted: CallSpan[] = [];

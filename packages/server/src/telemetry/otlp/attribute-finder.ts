@@ -134,7 +134,7 @@ export class AttributeFinder {
   }
 }
 
-function isAt(bytes: Uint8Array, start: number, name: Uint8Array): boolean {
+export function isAt(bytes: Uint8Array, start: number, name: Uint8Array): boolean {
   // Names of one length differ at their end more often than at their beginning.
   for (let index = name.length - 1; index >= 0; index -= 1) if (bytes[start + index] !== name[index]) return false;
   return true;

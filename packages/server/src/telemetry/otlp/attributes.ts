@@ -2,6 +2,8 @@
 import type { MapColumn, StringColumn } from "../../store/column-writers.ts";
 import { AttributeKinds } from "../rows/attribute-kinds.ts";
 import { AnyValueReader, writeText } from "./any-value.ts";
+import { isContentName } from "../../store/content-attributes.ts";
+import type { SealContent } from "../rows/seal-content.ts";
 import { Hash64 } from "../rows/hash64.ts";
 import { keyValue } from "../../protobuf/otlp-messages.ts";
 import { wireType } from "../../protobuf/message-type.ts";
@@ -48,18 +50,30 @@ export class AttributeReader {
   }
 }
 
+/** Whether a name is that of an attribute with content. */
+export type IsContent = (bytes: Uint8Array, start: number, end: number) => boolean;
+
 /** Writes maps, and the kinds of their values. */
 export class AttributeWriter {
   readonly #value = new AnyValueReader();
   readonly #reader = new AttributeReader();
   readonly #kinds = new AttributeKinds();
+  readonly #seal: SealContent | undefined;
+  /** What is encrypted, if anything is. */
+  isContent: IsContent = isContentName;
+
+  /** @param seal encrypts content; absent: it is written as it is */
+  constructor(seal?: SealContent) {
+    this.#seal = seal;
+  }
 
   /** Adds an attribute to the row's map. */
   add(map: MapColumn, bytes: Uint8Array, attribute: AttributeReader): void {
-    writeText(map.keys, bytes, attribute.keyStart, attribute.keyEnd);
+    const { keyEnd, keyStart } = attribute;
+    writeText(map.keys, bytes, keyStart, keyEnd);
     this.#value.read(bytes, attribute.valueStart, attribute.valueEnd);
-    this.#value.write(map.values, bytes);
-    this.#kinds.add(this.#value.kind);
+    const seal = this.#seal !== undefined && this.isContent(bytes, keyStart, keyEnd) ? this.#seal : undefined;
+    this.#kinds.add(this.#value.write(map.values, bytes, seal));
   }
 
   /** Ends the row's map. */

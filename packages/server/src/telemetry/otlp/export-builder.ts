@@ -2,6 +2,7 @@
 import type { Payer } from "../../pricing/prices.ts";
 import type { ReportedCosts } from "../../pricing/reported-costs.ts";
 import { RowBuilder, type RowBuilderOptions } from "../rows/row-builder.ts";
+import type { SealContent } from "../rows/seal-content.ts";
 import type { CallSpans } from "./call-spans.ts";
 
 /** Maximum reasons in a response; further ones are summed up. */
@@ -11,6 +12,8 @@ interface ExportBuilderOptions extends RowBuilderOptions {
   readonly callSpans: CallSpans;
   readonly costs: ReportedCosts;
   readonly payer: Payer;
+  /** Encrypts content; undefined: it is stored as it is. */
+  readonly seal: SealContent | undefined;
 }
 
 export class ExportBuilder extends RowBuilder {
@@ -21,13 +24,15 @@ export class ExportBuilder extends RowBuilder {
   readonly callSpans: CallSpans;
   readonly costs: ReportedCosts;
   readonly payer: Payer;
+  readonly seal: SealContent | undefined;
   readonly #reasons = new Map<string, number>();
 
-  constructor({ callSpans, costs, payer, ...options }: ExportBuilderOptions) {
+  constructor({ callSpans, costs, payer, seal, ...options }: ExportBuilderOptions) {
     super(options);
     this.callSpans = callSpans;
     this.costs = costs;
     this.payer = payer;
+    this.seal = seal;
   }
 
   /** @param reason completes "2 spans rejected: 1 …" */

@@ -1,4 +1,5 @@
 /** Ingests an export request: decodes it, appends its rows, and resolves once they are durable. docs/adr/0020-telemetry-ingest-and-journal.md */
+import type { TelemetryCipher } from "../../encryption/telemetry-cipher.ts";
 import type { ReportedCosts } from "../../pricing/reported-costs.ts";
 import type { Batch, Store } from "../../store/store.ts";
 import type { Scope } from "../../tenant.ts";
@@ -9,6 +10,7 @@ import { ResourceScopeReader, type RedactorOf, type SettingsOf } from "./resourc
 import { ExportBuilder } from "./export-builder.ts";
 import type { JsonConverter } from "./json-converter.ts";
 import type { Signal } from "./signals.ts";
+import { sealFor } from "../rows/seal-content.ts";
 
 /** The part of the store that takes rows. */
 export type RowStore = Pick<Store, "append" | "isKnown">;
@@ -19,6 +21,8 @@ export interface IngestParts {
   readonly converter: JsonConverter;
   readonly costs: ReportedCosts;
   readonly redactorOf?: RedactorOf | undefined;
+  /** Encrypts content; absent: it is stored as it is. */
+  readonly seal?: TelemetryCipher["seal"];
   /** UNIX milliseconds. */
   readonly now?: () => number;
 }
@@ -38,11 +42,20 @@ export interface ExportRequest {
  */
 export type Ingest = (request: ExportRequest) => Promise<ExportResult>;
 
-export function createIngest({ store, settingsOf, converter, costs, redactorOf, now = Date.now }: IngestParts): Ingest {
+export function createIngest(parts: IngestParts): Ingest {
+  const { store, settingsOf, converter, costs, redactorOf, seal, now = Date.now } = parts;
   const callSpans = new CallSpans();
   return async ({ scope, signal, encoding, bytes }) => {
     const { organizationId } = scope;
-    const builder = new ExportBuilder({ organizationId, payer: scope.key, nowMs: now(), store, callSpans, costs });
+    const builder = new ExportBuilder({
+      organizationId,
+      payer: scope.key,
+      nowMs: now(),
+      store,
+      callSpans,
+      costs,
+      seal: sealFor(seal, organizationId),
+    });
     const groups = new ResourceScopeReader({ scope, settingsOf, redactorOf, builder });
     const protobuf = encoding === "json" ? await converter.convert(bytes, signal, organizationId) : bytes;
     await decodeExport(protobuf, signal, { builder, groups });

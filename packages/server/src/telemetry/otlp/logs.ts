@@ -1,7 +1,10 @@
 /** Decodes OTLP log records. https://opentelemetry.io/docs/specs/otel/logs/data-model/ */
 import type { FixedColumn, MapColumn, StringColumn } from "../../store/column-writers.ts";
 import { type LogSource, writeLog } from "../rows/log-rows.ts";
+import { contentEventPrefix, contentOfEvents, isContentName } from "../../store/content-attributes.ts";
+import type { SealContent } from "../rows/seal-content.ts";
 import { AnyValueReader, textAt } from "./any-value.ts";
+import { isAt } from "./attribute-finder.ts";
 import { AttributeWriter } from "./attributes.ts";
 import type { ExportBuilder } from "./export-builder.ts";
 import { Hash64 } from "../rows/hash64.ts";
@@ -24,7 +27,7 @@ export class LogDecoder {
 
   constructor(builder: ExportBuilder) {
     this.#builder = builder;
-    this.#log = new OtlpLogSource(builder.nowMs);
+    this.#log = new OtlpLogSource(builder);
   }
 
   count(): number {
@@ -41,12 +44,20 @@ export class LogDecoder {
   }
 }
 
+const eventPrefix = Buffer.from(contentEventPrefix);
+const contentName = Buffer.from(contentOfEvents);
+
+function isContentOfEvent(bytes: Uint8Array, start: number, end: number): boolean {
+  return isContentName(bytes, start, end) || (end - start === contentName.length && isAt(bytes, start, contentName));
+}
+
 /** The record that was read last. One source serves the records of one request, one after the other. */
 class OtlpLogSource implements LogSource {
   readonly #scan = new MessageScan(logRecord);
   readonly #body = new AnyValueReader();
   readonly #bodyKind = new Uint8Array(1);
-  readonly #writer = new AttributeWriter();
+  readonly #writer: AttributeWriter;
+  readonly #seal: SealContent | undefined;
   readonly #recordId = new Hash64();
   readonly #order = new ArrivalOrder();
   readonly #nowMs: number;
@@ -55,9 +66,13 @@ class OtlpLogSource implements LogSource {
   #position = 0;
   /** Where the record's time is; 0 if it has none. */
   #timeAt = 0;
+  /** Whether the body is content that is encrypted. */
+  #isContentEvent = false;
 
-  constructor(nowMs: number) {
+  constructor({ nowMs, seal }: ExportBuilder) {
     this.#nowMs = nowMs;
+    this.#seal = seal;
+    this.#writer = new AttributeWriter(seal);
     this.#receivedAt.writeBigUInt64LE(BigInt(Math.round(nowMs * 1e6)));
   }
 
@@ -68,6 +83,8 @@ class OtlpLogSource implements LogSource {
     this.#scan.read(bytes, start, end);
     this.#position += 1;
     this.#timeAt = this.#findTime();
+    this.#isContentEvent = this.#seal !== undefined && this.#hasContent();
+    this.#writer.isContent = this.#isContentEvent ? isContentOfEvent : isContentName;
     // When a client sends the record again, also in another request, it keeps its ID: its bytes, resource, scope and the number
     // of records before it at the same time are the same.
     const ordinal = this.#order.next({ bytes, timeAt: this.#timeAt, position: this.#position, group });
@@ -82,6 +99,12 @@ class OtlpLogSource implements LogSource {
     return this.#timeAt === 0
       ? millisecondsProblem(this.#nowMs, group)
       : timeProblem(this.#scan.bytes, this.#timeAt, group);
+  }
+
+  #hasContent(): boolean {
+    const { bytes, ends, starts } = this.#scan;
+    const start = starts[field.eventName]!;
+    return ends[field.eventName]! - start >= eventPrefix.length && isAt(bytes, start, eventPrefix);
   }
 
   /** The record's own time, or else when it was observed. */
@@ -139,8 +162,7 @@ class OtlpLogSource implements LogSource {
   writeBody(column: StringColumn, type: StringColumn): void {
     const { bytes, starts, ends } = this.#scan;
     this.#body.read(bytes, starts[field.body]!, ends[field.body]!);
-    this.#body.write(column, bytes);
-    this.#bodyKind[0] = this.#body.kind;
+    this.#bodyKind[0] = this.#body.write(column, bytes, this.#isContentEvent ? this.#seal : undefined);
     type.bytes(this.#bodyKind, 0, 1);
   }
 

@@ -1,4 +1,5 @@
 /** Assembles the OTLP ingest: the routes of OTLP/HTTP, and what they share with OTLP/gRPC. */
+import type { TelemetryCipher } from "../../encryption/telemetry-cipher.ts";
 import type { Route } from "../../http/route.ts";
 import type { Logger } from "../../logger.ts";
 import { MemoryBudget } from "../../memory-budget.ts";
@@ -13,6 +14,8 @@ export interface OtlpParts {
   readonly settingsOf: SettingsOf;
   readonly costs: ReportedCosts;
   readonly redactorOf?: RedactorOf | undefined;
+  /** Encrypts content; absent: it is stored as it is. */
+  readonly cipher?: Pick<TelemetryCipher, "seal">;
   readonly logger: Logger;
   readonly settings: { readonly max_body_bytes: number; readonly max_pending_body_bytes: number };
 }
@@ -24,9 +27,9 @@ export interface Otlp {
   close(): Promise<void>;
 }
 
-export function createOtlp({ store, settingsOf, costs, redactorOf, logger, settings }: OtlpParts): Otlp {
+export function createOtlp({ store, settingsOf, costs, redactorOf, cipher, logger, settings }: OtlpParts): Otlp {
   const converter = createJsonConverter(logger);
-  const ingest = createIngest({ store, settingsOf, converter, costs, redactorOf });
+  const ingest = createIngest({ store, settingsOf, converter, costs, redactorOf, seal: cipher?.seal });
   const limits: BodyLimits = {
     bodyLimitBytes: settings.max_body_bytes,
     memory: new MemoryBudget(settings.max_pending_body_bytes),

@@ -68,7 +68,7 @@ class OtlpSpanSource implements SpanSource {
   readonly #event = new MessageScan(spanParts.event);
   readonly #link = new MessageScan(spanParts.link);
   readonly #reader = new AttributeReader();
-  readonly #writer = new AttributeWriter();
+  readonly #writer: AttributeWriter;
   readonly #known = new AttributeFinder(knownSpanAttributes);
   readonly #large = new RangeList();
   #meaning: SpanMeaning | undefined;
@@ -76,6 +76,7 @@ class OtlpSpanSource implements SpanSource {
   constructor(builder: ExportBuilder, calls: CallSpanScan) {
     this.#builder = builder;
     this.#calls = calls;
+    this.#writer = new AttributeWriter(builder.seal);
   }
 
   read(bytes: Uint8Array, start: number, end: number): void {

@@ -1,6 +1,6 @@
 /** Collects the kinds of a map's attribute values and writes them to the column next to it. */
 import type { StringColumn } from "../../store/column-writers.ts";
-import { attributeKinds } from "../../store/schema.ts";
+import { attributeKinds } from "../../store/attribute-kinds.ts";
 
 /** ASCII codes of the letters of `attributeKinds`. */
 export const kindCodes = Object.fromEntries(

@@ -2,7 +2,7 @@
 import type { EntriesRequest, EntryBatch } from "@sounding/logql/storage";
 import type { YieldBudget } from "@sounding/promql/regex/yield-budget";
 import { lineBytes } from "../../../store/row-expressions.ts";
-import { attributeKinds } from "../../../store/schema.ts";
+import { opaqueKinds } from "../../../store/attribute-kinds.ts";
 import { bind, sql, type Statement } from "../../../store/statement.ts";
 import type { ColumnBlock, ListColumn } from "../../../store/native-reader.ts";
 import { lineOf } from "../log-line.ts";
@@ -18,13 +18,13 @@ interface BatchParts {
   readonly yieldBudget: YieldBudget;
 }
 
-const structured = bind.texts([attributeKinds.array, attributeKinds.map]);
+const opaque = bind.texts(opaqueKinds);
 
 const identity = sql`project, toUnixTimestamp64Nano(time) AS unix_nano, record_id, service, ${streamLevel} AS level_number,
   resource_id, body_type, event_name, toUInt32(${lineBytes}) AS line_bytes`;
 const wholeBody = sql`body`;
-/** Lists and maps are stored as OTLP's JSON; the length of their lines is known only once they are converted. */
-const structuredBody = sql`if(body_type IN ${structured}, body, '') AS body_text`;
+/** Lists and maps are stored as OTLP's JSON, or encrypted; the length of their lines is known only once they are converted. */
+const structuredBody = sql`if(body_type IN ${opaque}, body, '') AS body_text`;
 const metadataColumns = sql`, scope_id, trace_id, span_id, severity_text,
   CAST(mapKeys(attributes), 'Array(String)') AS attribute_names, mapValues(attributes) AS attribute_values, attribute_types`;
 
@@ -78,7 +78,7 @@ export class EntryColumns {
 
   #lineOf(block: BlockRows, row: number): { line: string; bytes: number } {
     const body_type = block.bodyTypes[row]!;
-    const isStructured = body_type === attributeKinds.array || body_type === attributeKinds.map;
+    const isStructured = opaqueKinds.includes(body_type);
     if (!isStructured && !this.#needsLine) return { line: "", bytes: block.lineBytes[row]! };
     const line = lineOf({ body: block.bodies[row]!, body_type, event_name: block.eventNames[row]! });
     if (!isStructured) return { line, bytes: block.lineBytes[row]! };

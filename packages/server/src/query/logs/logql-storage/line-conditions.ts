@@ -1,13 +1,14 @@
 /** Turns line filters into conditions on the rows of `logs`: every row that passes the filters meets them. */
 import type { LineFilter, LineFilterOperand } from "@sounding/logql/syntax/ast";
 import { attributeKinds } from "../../../store/schema.ts";
+import { opaqueKinds } from "../../../store/attribute-kinds.ts";
 import { bind, join, sql, type Statement } from "../../../store/statement.ts";
 import { allOf } from "../../conditions.ts";
 import { mayContain } from "../line-index.ts";
 import { storeExpression } from "../../store-expression.ts";
 
-/** The line of a list or a map is not its stored text, so only the engine can tell what it contains. */
-export const hasStructuredBody = sql`body_type IN ${bind.texts([attributeKinds.array, attributeKinds.map])}`;
+/** The line of a list, a map or an encrypted body is not its stored text, so only the engine can tell what it contains. */
+export const hasStructuredBody = sql`body_type IN ${bind.texts(opaqueKinds)}`;
 
 export interface LineConditions {
   readonly conditions: readonly Statement[];

@@ -4,12 +4,13 @@
  */
 import { getLabel } from "@sounding/promql/series/labels";
 import type { LabelMatcher } from "@sounding/promql/syntax/ast";
+import { contentAttributes, contentOfEvents } from "../../../store/content-attributes.ts";
 import { bind, callerOrganization, join, sql, type Statement } from "../../../store/statement.ts";
 import { lookUpResources } from "../../resource-lookup.ts";
 import type { LogsQuery, Running } from "./logs-query.ts";
 import { streamConditions, type StreamConditions } from "./stream-conditions.ts";
 import { ownLabels, streamLabels } from "./stream-labels.ts";
-import { columnNames, StructuredMetadata } from "./structured-metadata.ts";
+import { columnNames, metadataName, StructuredMetadata } from "./structured-metadata.ts";
 
 /** More resources or scopes with a value are not listed; then every row may match. */
 const mostListed = 1000;
@@ -45,7 +46,8 @@ async function valueCondition(
   const alternatives = [sql`has(mapValues(attributes), ${bind.text(value)})`];
   if (Object.hasOwn(columns, name))
     alternatives.push(sql`${columns[name as keyof typeof columns]} = ${bind.text(value)}`);
-  // The members of maps and the lines of lists are stored differently.
+  // The members of maps, the lines of lists and what is encrypted are stored differently.
+  if (contentLabel.test(name)) alternatives.push(sql`attribute_types LIKE '%x%'`);
   if (name.includes("_")) alternatives.push(sql`attribute_types LIKE '%k%'`);
   if (value.startsWith("[")) alternatives.push(sql`attribute_types LIKE '%a%'`);
   const [resources, scopes] = described as string[][];
@@ -53,6 +55,9 @@ async function valueCondition(
   if (scopes!.length > 0) alternatives.push(sql`scope_id IN ${bind.uint64s(scopes!)}`);
   return sql`(${join(alternatives, sql` OR `)})`;
 }
+
+/** The labels of attributes with content, or of their members. */
+const contentLabel = new RegExp(`^(?:${[...contentAttributes, contentOfEvents].map(metadataName).join("|")})(?:_|$)`);
 
 const columns = {
   [columnNames.trace_id]: sql`trace_id`,

@@ -1,7 +1,8 @@
 /** Conditions on the resources of log entries, which have the stream labels that no column of `logs` has. */
 import { compileMatcher } from "@sounding/promql/series/matcher";
 import type { LabelMatcher } from "@sounding/promql/syntax/ast";
-import { attributeKinds, pushedStreamSchema } from "../../../store/schema.ts";
+import { attributeKinds } from "../../../store/attribute-kinds.ts";
+import { pushedStreamSchema } from "../../../store/schema.ts";
 import { bind, callerOrganization, join, sql, type Statement } from "../../../store/statement.ts";
 import { allOf } from "../../conditions.ts";
 import type { LogsQuery, Running } from "./logs-query.ts";

@@ -2,7 +2,7 @@
  * Builds the structured metadata of entries as Loki's OTLP endpoint does: everything that identifies no stream, with names as
  * valid as those of labels.
  */
-import { attributeKinds } from "../../../store/schema.ts";
+import { attributeKinds, opaqueKinds } from "../../../store/attribute-kinds.ts";
 import { toAnyValue, toNumericJson, type AnyValue, type KeyValue } from "../../attribute-values.ts";
 import type { InstrumentationScope, Resource } from "../../resource-lookup.ts";
 import { isPushedStream, isStreamAttribute, ownLabels } from "./stream-labels.ts";
@@ -92,8 +92,7 @@ export class StructuredMetadata {
 
   #add(found: Map<string, string>, attribute: string, { kind, text }: { kind: string; text: string }): void {
     const name = this.#nameOf(attribute);
-    const isNested = kind === attributeKinds.map || kind === attributeKinds.array;
-    if (isNested) this.#addValue(found, name, toAnyValue(text, kind));
+    if (opaqueKinds.includes(kind)) this.#addValue(found, name, toAnyValue(text, kind));
     else this.#set(found, name, text);
   }
 

@@ -1,11 +1,12 @@
 /** Conditions on an attribute in a map of attributes, in SQL. The rules are those of `packages/traceql/src/spans/static-value.ts`. */
 import type { ComparisonOperator, StaticValue } from "@sounding/traceql/syntax/ast";
 import { compileExpression } from "@sounding/promql/regex/regular-expression";
-import { attributeKinds } from "../../../store/schema.ts";
+import { isContentAttribute } from "../../../store/content-attributes.ts";
+import { attributeKinds, opaqueKinds } from "../../../store/attribute-kinds.ts";
 import { bind, sql, type Statement } from "../../../store/statement.ts";
 import { isCheapInStore } from "../../store-regex.ts";
 import { hasAttribute, kindOf, valueOf, type AttributeColumns } from "./attribute-columns.ts";
-import { and, or, type Approximation, type Bound } from "./approximation.ts";
+import { and, exactly, or, type Approximation, type Bound } from "./approximation.ts";
 
 /** Whether the attribute has a value. */
 export function isPresent(name: string, columns: AttributeColumns): Statement {
@@ -26,8 +27,13 @@ export function hasOfKind(name: string, columns: AttributeColumns, kinds: readon
 }
 
 const textKinds = [attributeKinds.string, attributeKinds.bytes];
-/** Lists and maps are compared by the engine. */
-export const nestedKinds: readonly string[] = [attributeKinds.array, attributeKinds.map];
+
+/** Lists and maps; of content, also what is encrypted. */
+export function opaqueKindsOf(name: string): readonly string[] {
+  return isContentAttribute(name) ? opaqueKinds : nestedKinds;
+}
+
+const nestedKinds: readonly string[] = [attributeKinds.array, attributeKinds.map];
 
 /**
  * Whether the attribute fulfils a comparison with a constant.
@@ -40,7 +46,8 @@ export function attributeTest(
 ): Approximation {
   const decided = scalarTest(name, columns, operator, value);
   if (decided === undefined) return { may: hasAttribute(name, columns), must: false };
-  return { may: or(decided, hasOfKind(name, columns, nestedKinds)), must: decided };
+  // Lists, maps and what is encrypted are compared by the engine.
+  return { may: or(decided, hasOfKind(name, columns, opaqueKindsOf(name))), must: decided };
 }
 
 /** The comparison for values that are neither lists nor maps; undefined if SQL cannot decide it. */
@@ -151,9 +158,11 @@ export function existenceTest(name: string, columns: AttributeColumns, isWanted:
 }
 
 /** Whether a boolean attribute is true. */
-export function isTrueAttribute(name: string, columns: AttributeColumns): Bound {
-  return and(
+export function isTrueAttribute(name: string, columns: AttributeColumns): Approximation {
+  const isTrue = and(
     hasAttribute(name, columns),
     sql`(${valueOf(name, columns)} = 'true' AND ${isOfKind(name, columns, [attributeKinds.boolean])})`,
   );
+  if (!isContentAttribute(name)) return exactly(isTrue);
+  return { may: or(isTrue, hasOfKind(name, columns, [attributeKinds.encrypted])), must: isTrue };
 }

@@ -1,6 +1,7 @@
 /** The fields by which a grid groups spans: the columns that have them, and their values. */
 import type { SpanGridRequest } from "@sounding/traceql/storage";
 import type { StaticValue } from "@sounding/traceql/syntax/ast";
+import { isContentAttribute } from "../../../store/content-attributes.ts";
 import { sql, type Statement } from "../../../store/statement.ts";
 import type { ResourceLookup } from "../../resource-lookup.ts";
 import { hasAttribute, kindOf, rowAttributes, valueOf } from "./attribute-columns.ts";
@@ -29,7 +30,8 @@ const nil: StaticValue = { type: "nil" };
 export function gridKey(field: GridField): GridKey | undefined {
   if (field.kind === "intrinsic") return intrinsicKey(field.intrinsic);
   const { name, ofParent, scope } = field;
-  if (ofParent) return undefined;
+  // The store cannot compare what is encrypted.
+  if (ofParent || isContentAttribute(name)) return undefined;
   if (name === "service.name" && scope === "resource") {
     return columnKey(sql`service`, (text) => (text === "" ? nil : { type: "string", value: text }));
   }

@@ -1,8 +1,8 @@
 /** Conditions on what a span has besides its attributes, in SQL over `spans`. */
 import type { Intrinsic } from "@sounding/traceql/syntax/ast";
-import { durationNanos } from "../../../store/row-expressions.ts";
+import { durationNanos, hasSealedMessage } from "../../../store/row-expressions.ts";
 import { bind, sql, type Statement } from "../../../store/statement.ts";
-import { exactly, never, undecided, type Approximation, type Bound } from "./approximation.ts";
+import { exactly, never, or, undecided, type Approximation, type Bound } from "./approximation.ts";
 import { compared, textCondition } from "./attribute-test.ts";
 import { kindNames, statusNames } from "./span-codes.ts";
 import { describedTest } from "./described-test.ts";
@@ -17,7 +17,7 @@ export function intrinsicTest(intrinsic: Intrinsic, test: FieldTest): Approximat
     case "name":
       return textTest(sql`name`, test);
     case "statusMessage":
-      return textTest(sql`status_message`, test);
+      return messageTest(test);
     case "span:id":
       return textTest(sql`span_id`, test);
     case "span:parentID":
@@ -84,6 +84,13 @@ export function textTest(text: Statement, test: FieldTest, condition: Bound = tr
   const holds = textCondition(text, test.operator, test.value.value);
   if (holds === undefined) return undecided;
   return exactly(condition === true || condition === false ? condition && holds : sql`(${holds} AND ${condition})`);
+}
+
+/** The engine compares messages that are encrypted. */
+function messageTest(test: FieldTest): Approximation {
+  const decided = textTest(sql`status_message`, test);
+  if (typeof decided.may === "boolean") return decided;
+  return { may: or(decided.may, hasSealedMessage), must: sql`(${decided.may} AND NOT ${hasSealedMessage})` };
 }
 
 function codeTest(code: Statement, operator: FieldTest["operator"], number: number): Approximation {

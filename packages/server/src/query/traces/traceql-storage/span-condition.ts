@@ -7,12 +7,13 @@ import type {
   IntrinsicField,
 } from "@sounding/traceql/syntax/ast";
 import { attributeKinds } from "../../../store/schema.ts";
+import { attributeKinds } from "../../../store/attribute-kinds.ts";
 import { bind, callerOrganization, join, sql, type Statement } from "../../../store/statement.ts";
 import { allOf, projectCondition, startTimeCondition } from "../../conditions.ts";
 import type { TimeRange } from "../../time-window.ts";
 import { and, bothOf, eitherOf, exactly, never, not, undecided, type Approximation } from "./approximation.ts";
 import { hasAttribute, rowAttributes } from "./attribute-columns.ts";
-import { attributeTest, existenceTest, hasOfKind, isTrueAttribute, nestedKinds } from "./attribute-test.ts";
+import { attributeTest, existenceTest, hasOfKind, isTrueAttribute, opaqueKindsOf } from "./attribute-test.ts";
 import { describedTest } from "./described-test.ts";
 import type { FieldTest } from "./field-test.ts";
 import { intrinsicTest, textTest } from "./intrinsic-test.ts";
@@ -110,7 +111,7 @@ function ownTest(name: string, test: FieldTest): Approximation {
     if (operator !== "=" && operator !== "!=") return never;
     return exactly(existenceTest(name, rowAttributes, operator === "!="));
   }
-  if (test === isTrue) return exactly(isTrueAttribute(name, rowAttributes));
+  if (test === isTrue) return isTrueAttribute(name, rowAttributes);
   return attributeTest(name, rowAttributes, { operator, value });
 }
 
@@ -132,7 +133,8 @@ function spanTest(name: string, test: FieldTest, range: SpanRange): Approximatio
  */
 function found(own: Approximation, name: string, { operator, value }: FieldTest, range: SpanRange): Approximation {
   if (operator !== "=" || (value.type !== "string" && value.type !== "int") || own.may === false) return own;
-  const kinds = value.type === "int" ? [...nestedKinds, attributeKinds.double] : nestedKinds;
+  const opaque = opaqueKindsOf(name);
+  const kinds = value.type === "int" ? [...opaque, attributeKinds.double] : opaque;
   const mayHave = kinds.map((kind) => sql`attribute_types LIKE ${bind.text(`%${kind}%`)}`);
   const hasOther = sql`(${join(mayHave, sql` OR `)}) AND ${hasOfKind(name, rowAttributes, kinds)}`;
   const hasText = sql`indexHint(has(mapValues(attributes), ${bind.text(String(value.value))}))`;

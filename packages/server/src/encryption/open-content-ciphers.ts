@@ -3,11 +3,18 @@ import { runProgram } from "../child-process/run-program.ts";
 import type { ContentEncryptionSettings } from "../config/content-encryption.ts";
 import { ownEnvironment } from "../config/own-environment.ts";
 import { createContentCipher, parseContentKey, type ContentCipher, type ContentKey } from "./content-cipher.ts";
+import { createTelemetryCipher, type TelemetryCipher } from "./telemetry-cipher.ts";
 
 const form = "32 random bytes as base64 or hex, such as `openssl rand -base64 32` prints";
 
+export interface ContentCiphers {
+  /** For the rows of the control database. */
+  readonly rows: ContentCipher;
+  readonly telemetry: TelemetryCipher;
+}
+
 /** @throws Error if a key is not one, or if the command fails; keys are not part of its message */
-export async function openContentCipher(settings: ContentEncryptionSettings): Promise<ContentCipher> {
+export async function openContentCiphers(settings: ContentEncryptionSettings): Promise<ContentCiphers> {
   const { key, key_command: command, previous_keys: previous } = settings;
   const keys: ContentKey[] = [];
   if (key !== undefined) keys.push(keyOf(key, "content_encryption.key"));
@@ -16,7 +23,7 @@ export async function openContentCipher(settings: ContentEncryptionSettings): Pr
   if (key === undefined && command === undefined && previous.length > 0) {
     throw new Error("content_encryption has previous_keys, but neither key nor key_command; set one of them.");
   }
-  return createContentCipher(keys);
+  return { rows: createContentCipher(keys), telemetry: createTelemetryCipher(keys) };
 }
 
 function keyOf(text: string, name: string): ContentKey {
