@@ -233,6 +233,24 @@ for (const [stored, yaml] of Object.entries(stores))
       }
     });
 
+    test("a search that does not look into encrypted content says so", async () => {
+      const body = {
+        start: new Date(startMs - 60_000).toISOString(),
+        end: new Date(startMs + 60_000).toISOString(),
+        search: "secret",
+      };
+      const searches = {
+        "/observability/traces": { ...body, trace: "all_traces" },
+        "/observability/logs": body,
+      };
+      for (const [path, sent] of Object.entries(searches)) {
+        const answers = [reader, viewer].map(async (key) => ask(server, key, path, sent));
+        const [shown, hidden] = await Promise.all(answers);
+        assert.equal(shown!.includes("does not look into it"), yaml !== "", shown);
+        assert.ok(!hidden!.includes("does not look into it"), hidden);
+      }
+    });
+
     test("a search finds nothing in hidden content, so it tells nothing about it", async () => {
       const traces = async (secret: string, q: string) =>
         (JSON.parse(await ask(server, secret, query("/tempo/api/search", { q }))) as { traces: unknown[] }).traces

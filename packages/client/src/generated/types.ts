@@ -1053,6 +1053,8 @@ export interface LogsAnswer {
   };
   /** Only if the request has a `cursor`: the cursor of the next page; null if this is the last page. */
   next_cursor?: string | null;
+  /** Only if the search did not look into everything: recorded content that the server encrypts. */
+  warnings?: string[] | null;
 }
 
 /** A metrics query. */
@@ -1246,6 +1248,8 @@ export interface TracesAnswer {
   }[];
   /** Only if the request has a `cursor`: the cursor of the next page; null if this is the last page. */
   next_cursor?: string | null;
+  /** Only if the search did not look into everything: recorded content that the server encrypts. */
+  warnings?: string[] | null;
 }
 
 /** Which log entries to count. An entry must match all filters. */

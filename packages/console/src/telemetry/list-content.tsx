@@ -25,6 +25,7 @@ export function ListContent<Item>({
   readonly children: ComponentChildren;
 }) {
   const { error, hasMore, items, loading, loadingMore } = list;
+  const warning = list.warning.value !== undefined && <Notice kind="warning">{list.warning.value}</Notice>;
   if (items.value === undefined) {
     if (error.value !== undefined) return <Failure error={error.value} onRetry={reload} />;
     if (loading.value) return <Loading what={many} onCancel={() => list.cancel()} />;
@@ -36,9 +37,16 @@ export function ListContent<Item>({
       </EmptyState>
     );
   }
-  if (items.value.length === 0) return <>{empty}</>;
+  if (items.value.length === 0)
+    return (
+      <>
+        {warning}
+        {empty}
+      </>
+    );
   return (
     <>
+      {warning}
       {children}
       <footer class="list-foot small muted">
         {error.value === undefined ? (

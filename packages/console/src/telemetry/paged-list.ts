@@ -5,6 +5,8 @@ export interface Page<Item> {
   readonly items: readonly Item[];
   /** Undefined on the last page. */
   readonly next: string | undefined;
+  /** What the items do not include although they should. */
+  readonly warning?: string | undefined;
 }
 
 export interface PagedListOptions<Item> {
@@ -22,6 +24,7 @@ export interface PagedList<Item> {
   readonly loadingMore: ReadonlySignal<boolean>;
   readonly hasMore: ReadonlySignal<boolean>;
   readonly error: ReadonlySignal<Error | undefined>;
+  readonly warning: ReadonlySignal<string | undefined>;
   /** Loads the first page of another question, and cancels what is running. */
   load(options: PagedListOptions<Item>): void;
   /** Loads the next page, if there is one. After a failure, only if asked `again`. */
@@ -39,6 +42,7 @@ export function createPagedList<Item>(): PagedList<Item> {
   const loading = signal(true);
   const loadingMore = signal(false);
   const error = signal<Error | undefined>(undefined);
+  const warning = signal<string | undefined>(undefined);
   const next = signal<string | undefined>(undefined);
   let options: PagedListOptions<Item> | undefined;
   let controller = new AbortController();
@@ -53,6 +57,7 @@ export function createPagedList<Item>(): PagedList<Item> {
       outcome = () => {
         apply(page);
         error.value = undefined;
+        warning.value = page.warning;
       };
     } catch (thrown) {
       outcome = () => {
@@ -76,6 +81,7 @@ export function createPagedList<Item>(): PagedList<Item> {
     loading,
     loadingMore,
     error,
+    warning,
     hasMore: computed(() => next.value !== undefined),
     load(question) {
       controller.abort();

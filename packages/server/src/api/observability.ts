@@ -216,6 +216,10 @@ export const TracesAnswer = schema(
         Type.String(),
         "Only if the request has a `cursor`: the cursor of the next page; null if this is the last page.",
       ),
+      warnings: optional(
+        Type.Array(Type.String({ description: "A sentence." })),
+        "Only if the search did not look into everything: recorded content that the server encrypts.",
+      ),
     },
     { description: "Traces in Tempo's response format." },
   ),

@@ -47,6 +47,19 @@ export function requireSearchable({ encryptsContent }: TenantReader, attribute: 
   );
 }
 
+/** What an answer says about texts that a search did not look into. */
+export function searchWarnings(
+  { encryptsContent }: TenantReader,
+  search: string | null | undefined,
+): { readonly warnings?: string[] } {
+  if (!encryptsContent || search == null) return {};
+  return {
+    warnings: [
+      'This server encrypts recorded content, and `search` does not look into it. TraceQL and LogQL search in it, for example `{ .gen_ai.input.messages =~ ".*text.*" }`.',
+    ],
+  };
+}
+
 /** The attributes of a query with their values as text. */
 export function attributeTexts(
   attributes: Readonly<Record<string, string | number | boolean>> | null | undefined,

@@ -75,7 +75,7 @@ export interface TenantReader {
   readonly descriptionVersion: (() => Promise<number>) | undefined;
   /** Whether statements may read sums by minute instead of rows (rollups/). */
   readonly usesRollups: boolean;
-  /** Whether content is encrypted, so that statements cannot search in it. */
+  /** Whether content that the caller may read is encrypted, so that statements cannot search in it. */
   readonly encryptsContent: boolean;
 }
 

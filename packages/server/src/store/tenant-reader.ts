@@ -236,7 +236,7 @@ export function createTenantReader(options: ReaderOptions, scope: Scope): Tenant
         return descriptionVersions.of(organizationId);
       }),
     usesRollups: options.usesRollups,
-    encryptsContent: cipher.seal !== undefined,
+    encryptsContent: !isMasked && cipher.seal !== undefined,
     async query<Shape extends object = Row>(statement: Statement, query?: QueryOptions): Promise<Shape[]> {
       const found: Shape[] = [];
       for await (const rows of batches<Shape>(statement, query)) for (const row of rows) found.push(row);

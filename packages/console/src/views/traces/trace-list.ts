@@ -23,8 +23,11 @@ export function traceQuestion(filters: TraceFilters, range: () => Moments): Page
       // Later pages continue the range of the first one.
       if (cursor === "") paged = range();
       const json = { ...filters, ...queryTimes(paged), detail: false, limit: pageSize, cursor };
-      const { traces, next_cursor } = await requestJson<TracesResult>("observability/traces", { json, signal });
-      return { items: traces, next: next_cursor ?? undefined };
+      const { traces, next_cursor, warnings } = await requestJson<TracesResult>("observability/traces", {
+        json,
+        signal,
+      });
+      return { items: traces, next: next_cursor ?? undefined, warning: warnings?.join(" ") };
     },
   };
 }

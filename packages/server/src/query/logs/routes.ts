@@ -5,7 +5,7 @@ import { AppError } from "../../errors.ts";
 import { incrementalJson } from "../../http/incremental-json.ts";
 import { route, type Route } from "../../http/route.ts";
 import type { Store } from "../../store/store.ts";
-import { attributeTexts } from "../attribute-condition.ts";
+import { attributeTexts, searchWarnings } from "../attribute-condition.ts";
 import { openReader } from "../open-reader.ts";
 import { projectOf } from "../project-filter.ts";
 import { nowUnixNano, requestedRange } from "../time-window.ts";
@@ -33,7 +33,8 @@ export function logRoutes(store: Pick<Store, "open" | "state">): Route[] {
         ids: idsOf(body),
         signal,
       };
-      return incrementalJson(await searchLogs(openReader(store, { scope, memory }), search));
+      const reader = openReader(store, { scope, memory });
+      return incrementalJson({ ...(await searchLogs(reader, search)), ...searchWarnings(reader, body.search) });
     }),
     route(queryLogHistogram, async ({ body, scope, signal, memory }) => {
       const now = nowUnixNano();

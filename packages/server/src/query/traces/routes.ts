@@ -6,6 +6,7 @@ import type { RatesOfModels } from "../../pricing/current-rates.ts";
 import { incrementalJson } from "../../http/incremental-json.ts";
 import { route, type Route } from "../../http/route.ts";
 import type { Store } from "../../store/store.ts";
+import { searchWarnings } from "../attribute-condition.ts";
 import { openReader } from "../open-reader.ts";
 import { projectOf } from "../project-filter.ts";
 import { nowUnixNano, requestedRange } from "../time-window.ts";
@@ -48,7 +49,7 @@ export function traceRoutes({ store, tracePresets, ratesOf }: TraceParts): Route
       const matches = await spanCondition(reader, body, { preset, project, signal });
       const limit = body.limit ?? defaultLimit;
       const search = { project, matches, range, nowUnixNano: now, limit, page, detail, costOf, signal };
-      return incrementalJson(await searchTraces(reader, search));
+      return incrementalJson({ ...(await searchTraces(reader, search)), ...searchWarnings(reader, body.search) });
     }),
     route(listTracePresets, () => ({
       kind: "json",
