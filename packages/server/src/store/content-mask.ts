@@ -7,9 +7,12 @@ import { contentAttributes, contentEventPrefix, contentOfEvents } from "./conten
 
 /** Events of the conventions have content as their bodies: `gen_ai.user.message`, `gen_ai.choice` and others. */
 const isContentEvent = `startsWith(stored.event_name, '${contentEventPrefix}')`;
-/** The message of a call that Sounding refused can quote the request; these are the codes with the status 400. */
+/**
+ * The message of a call that Sounding refused can quote the request, as can those of its attempts; these are the codes with the status
+ * 400.
+ */
 const quotesRequest =
-  "(stored.served = 1 AND stored.error_type IN ('invalid_request', 'invalid_json', 'unsupported_parameter', 'context_length_exceeded', 'content_filter'))";
+  "(stored.service = 'sounding' AND stored.error_type IN ('invalid_request', 'invalid_json', 'unsupported_parameter', 'context_length_exceeded', 'content_filter'))";
 
 const names = contentAttributes.map((name) => name.replaceAll(".", String.raw`[.]`)).join("|");
 const isContent = `match(name, '^(${names})([.].*)?$')`;

@@ -31,7 +31,9 @@ describe("content in the store", () => {
   /** What the server that writes and reads has; a test stands for servers that follow each other. */
   let keys: TelemetryCipher = createTelemetryCipher([older]);
   const cipher: TelemetryCipher = {
-    seal: (at) => keys.seal!(at),
+    get seal() {
+      return keys.seal;
+    },
     open: (stored, organizationId) => keys.open(stored, organizationId),
   };
   const settingsOf = () => ({ retention_days: 30, record_content: true });
@@ -126,6 +128,25 @@ describe("content in the store", () => {
         const seen = await read(statement, viewer(organization));
         assert.ok(!/whisper|enc:v2/.test(seen), seen);
       }
+  });
+
+  test("is hidden from them in messages of refused attempts, too, also without encryption", async () => {
+    const all = keys;
+    const scope = scopeOf("org_attempts");
+    const error = new AppError("invalid_request", refusal);
+    const attempt = { model: "m", modelId: "m", startUnixMs: Date.now(), durationMs: 1, outcome: error.code, error };
+    keys = createTelemetryCipher([]);
+    await call({ scope, error, attempts: ["first", "second"].map((engine) => ({ ...attempt, engine })) });
+    keys = all;
+    await untilStored(opened.store);
+    const messages = sql`SELECT name, status_message FROM spans WHERE ${own} ORDER BY name`;
+    assert.equal((await read(messages, scope)).split("whisper").length, 4);
+    const may = new Set(permissions.filter((permission) => permission !== "content_read"));
+    const viewer = Scope.fromKey(testKey({ organizationId: "org_attempts", permissions: may }));
+    assert.deepEqual(
+      JSON.parse(await read(messages, viewer)),
+      ["attempt first", "attempt second", "chat m"].map((name) => ({ name, status_message: "invalid_request" })),
+    );
   });
 
   test("says so where its key is missing, and the rest of the answer stays", async () => {
