@@ -6,10 +6,20 @@ import type { ColumnBlock, ReadColumn } from "./native-reader.ts";
 /** The text of a value that begins like an encrypted one. */
 export type OpenSealed = (stored: string) => string;
 
-/** Every text in a row: a text itself, or lists of them at any depth. */
-export function openValue(value: unknown, open: OpenSealed): unknown {
-  if (typeof value === "string") return mayBeSealed(value) ? open(value) : value;
-  return Array.isArray(value) ? value.map((each) => openValue(each, open)) : value;
+/** Replaces the encrypted texts in a row: its values, and those in lists at any depth. A row can have tens of thousands. */
+export async function openValues(values: unknown[], open: OpenSealed, yielder: CooperativeYield): Promise<void> {
+  const found: { readonly list: unknown[]; readonly at: number; readonly text: string }[] = [];
+  const collect = (list: unknown[]): void => {
+    for (const [at, value] of list.entries()) {
+      if (typeof value === "string" && mayBeSealed(value)) found.push({ list, at, text: value });
+      else if (Array.isArray(value)) collect(value);
+    }
+  };
+  collect(values);
+  for (const { at, list, text } of found) {
+    list[at] = open(text);
+    if (yielder.isDue(longStep)) await yielder.yield();
+  }
 }
 
 /** Blocks whose columns of texts have no encrypted values. */

@@ -1,7 +1,7 @@
 /** Reads the rows of a result, one line each, and decrypts what is encrypted in them. */
 import { hasSealed } from "../encryption/telemetry-cipher.ts";
-import { CooperativeYield, longStep } from "../scheduling/cooperative-yield.ts";
-import { openValue, type OpenSealed } from "./open-sealed.ts";
+import { CooperativeYield } from "../scheduling/cooperative-yield.ts";
+import { openValues, type OpenSealed } from "./open-sealed.ts";
 import { StoreError } from "./store-error.ts";
 import type { Row } from "./store.ts";
 
@@ -35,10 +35,10 @@ export async function* rowsOf<Shape>(
     for (const line of lines) {
       if (line === "") continue;
       const values = valuesOf(line);
-      const isSealed = open !== undefined && hasSealed(line);
+      if (open !== undefined && hasSealed(line)) await openValues(values, open, yielder);
       if (names === undefined) names = values as string[];
-      else rows.push(toRow(names, isSealed ? values.map((value) => openValue(value, open)) : values) as Shape);
-      if (yielder.isDue(isSealed ? longStep : 1)) await yielder.yield();
+      else rows.push(toRow(names, values) as Shape);
+      if (yielder.isDue()) await yielder.yield();
     }
     yield rows;
   }

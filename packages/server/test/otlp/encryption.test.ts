@@ -7,6 +7,7 @@ import { propertyRuns } from "../../../../test/support/property-runs.ts";
 import { parseContentKey } from "../../src/encryption/content-cipher.ts";
 import { createTelemetryCipher } from "../../src/encryption/telemetry-cipher.ts";
 import { contentAttributes, isContentAttribute } from "../../src/store/content-attributes.ts";
+import { longestHold } from "../support/thread-holds.ts";
 import { attribute, logRequest, metricRequest, spanRequest } from "./example-requests.ts";
 import { ingestFixture, nowNano } from "./ingest-fixture.ts";
 import { encode } from "./oracle.ts";
@@ -100,6 +101,35 @@ describe("encryption of telemetry", () => {
       await close();
       const written = Buffer.concat(store.batches.map(({ block }) => Buffer.from(block))).toString();
       assert.deepEqual([written.includes(secret), written.includes("enc:v2:")], [true, false], signal);
+    }
+  });
+
+  test("does not hold the event loop for a record with tens of thousands of such attributes", async () => {
+    const many = (from: number) =>
+      Array.from({ length: 10_000 }, (_, index) =>
+        attribute(`gen_ai.prompt.${from + index}.content`, `${secret} ${index}`),
+      );
+    const events = [1, 2].map((number) => ({ ...time, name: "more", attributes: many(number * 10_000) }));
+    const bytes = encode(messages.traces, spanRequest({ ...spanTime, attributes: many(0), events }));
+    const { close, send, store } = ingestFixture({ seal: cipher.seal });
+    await send("traces", bytes);
+    store.batches.length = 0;
+    const before = process.threadCpuUsage();
+    const { holdMs, outcome } = await longestHold(() => send("traces", bytes));
+    const { system, user } = process.threadCpuUsage(before);
+    await close();
+    assert.ok(!(outcome instanceof Error), "the record is accepted");
+    const totalMs = (system + user) / 1000;
+    assert.ok(holdMs < totalMs / 3, `held ${holdMs} ms of ${totalMs} ms`);
+    const details = store.rows("span_details")[0]!;
+    const values = [
+      ...(store.rows("spans")[0]!["attributes"] as [string, string][]),
+      ...(details["event_attributes"] as [string, string][][]).flat(),
+    ];
+    assert.equal(values.length, 30_000);
+    for (const [index, [name, value]] of values.entries()) {
+      assert.equal(name, `gen_ai.prompt.${index}.content`);
+      assert.equal(cipher.open(value, "org_test"), `s${secret} ${index % 10_000}`);
     }
   });
 

@@ -1,7 +1,6 @@
 /** Reads OTLP's AnyValue and writes it as the store keeps it: a letter for the kind, and the value as text (see `attributeKinds`). */
 import { isUtf8 } from "node:buffer";
 import type { StringColumn } from "../../store/column-writers.ts";
-import type { Sealing } from "../../encryption/telemetry-cipher.ts";
 import { kindCodes } from "../rows/attribute-kinds.ts";
 import type { SealContent } from "../rows/seal-content.ts";
 import type { Hash64 } from "../rows/hash64.ts";
@@ -122,24 +121,19 @@ export class AnyValueReader {
     return true;
   }
 
-  /**
-   * Writes the value as text. Returns one of `kindCodes`: what it is stored as.
-   * @param seal encrypts it
-   */
-  write(column: StringColumn, bytes: Uint8Array, seal?: SealContent): number {
-    if (seal !== undefined && this.kind !== kind.empty) {
-      column.text(this.#sealed(bytes, seal(String.fromCharCode(this.kind))));
-      return kind.encrypted;
-    }
+  /** Writes the value as text. */
+  write(column: StringColumn, bytes: Uint8Array): void {
     if (this.kind === kind.string) writeText(column, bytes, this.start, this.end);
     else if (this.kind === kind.empty) column.addDefault();
     else if (this.kind === kind.integer && this.end - this.start < 5) {
       writeDigits(column, uint32At(bytes, this.start));
     } else column.text(this.text(bytes));
-    return this.kind;
   }
 
-  #sealed(bytes: Uint8Array, sealing: Sealing): string {
+  /** The value's text, encrypted; undefined for an empty value. */
+  sealed(bytes: Uint8Array, seal: SealContent): string | undefined {
+    if (this.kind === kind.empty) return undefined;
+    const sealing = seal(String.fromCharCode(this.kind));
     const isText = this.kind === kind.string && isValidText(bytes, this.start, this.end);
     sealing.add(isText ? bytes.subarray(this.start, this.end) : Buffer.from(this.text(bytes)));
     return sealing.end();

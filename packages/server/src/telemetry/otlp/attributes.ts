@@ -1,6 +1,6 @@
 /** Reads lists of OTLP attributes, hashes them regardless of their order, and writes them as the store's maps. */
 import type { MapColumn, StringColumn } from "../../store/column-writers.ts";
-import { AttributeKinds } from "../rows/attribute-kinds.ts";
+import { AttributeKinds, kindCodes } from "../rows/attribute-kinds.ts";
 import { AnyValueReader, writeText } from "./any-value.ts";
 import { isContentName } from "../../store/content-attributes.ts";
 import type { SealContent } from "../rows/seal-content.ts";
@@ -50,21 +50,32 @@ export class AttributeReader {
   }
 }
 
+/** Values by their position in a record's bytes. */
+export type Presealed = ReadonlyMap<number, string>;
+
 /** Whether a name is that of an attribute with content. */
 export type IsContent = (bytes: Uint8Array, start: number, end: number) => boolean;
+
+/** How content is encrypted. */
+export interface ContentSealing {
+  /** Undefined: it is not. */
+  readonly seal: SealContent | undefined;
+  /** Of the record that is being written: what is encrypted already. */
+  readonly presealed: Presealed | undefined;
+}
 
 /** Writes maps, and the kinds of their values. */
 export class AttributeWriter {
   readonly #value = new AnyValueReader();
   readonly #reader = new AttributeReader();
   readonly #kinds = new AttributeKinds();
-  readonly #seal: SealContent | undefined;
+  readonly #sealing: ContentSealing | undefined;
   /** What is encrypted, if anything is. */
   isContent: IsContent = isContentName;
 
-  /** @param seal encrypts content; absent: it is written as it is */
-  constructor(seal?: SealContent) {
-    this.#seal = seal;
+  /** @param sealing encrypts content; absent: it is written as it is */
+  constructor(sealing?: ContentSealing) {
+    this.#sealing = sealing?.seal === undefined ? undefined : sealing;
   }
 
   /** Adds an attribute to the row's map. */
@@ -72,8 +83,16 @@ export class AttributeWriter {
     const { keyEnd, keyStart } = attribute;
     writeText(map.keys, bytes, keyStart, keyEnd);
     this.#value.read(bytes, attribute.valueStart, attribute.valueEnd);
-    const seal = this.#seal !== undefined && this.isContent(bytes, keyStart, keyEnd) ? this.#seal : undefined;
-    this.#kinds.add(this.#value.write(map.values, bytes, seal));
+    const isContent = this.#sealing !== undefined && this.isContent(bytes, keyStart, keyEnd);
+    const sealed = isContent ? this.#sealed(bytes, attribute) : undefined;
+    if (sealed === undefined) this.#value.write(map.values, bytes);
+    else map.values.text(sealed);
+    this.#kinds.add(sealed === undefined ? this.#value.kind : kindCodes.encrypted);
+  }
+
+  #sealed(bytes: Uint8Array, { valueStart }: AttributeReader): string | undefined {
+    const { presealed, seal } = this.#sealing!;
+    return presealed?.get(valueStart) ?? (seal && this.#value.sealed(bytes, seal));
   }
 
   /** Ends the row's map. */

@@ -4,6 +4,7 @@ import type { ExportBuilder } from "./export-builder.ts";
 import { exportFields } from "../../protobuf/otlp-messages.ts";
 import { maxRecordBytes } from "./record-limit.ts";
 import { MessageScan } from "../../protobuf/message-scan.ts";
+import { preseal } from "./presealed.ts";
 import type { Signal } from "./signals.ts";
 import { redactMessage } from "../redaction/redact-message.ts";
 import { CooperativeYield } from "../../scheduling/cooperative-yield.ts";
@@ -21,6 +22,8 @@ export async function decodeExport(
 ): Promise<void> {
   const yielder = new CooperativeYield();
   const decoder = signal.makeDecoder(builder, yielder);
+  const type = signal.messages.record;
+  const seal = signal.name === "metrics" ? undefined : builder.seal;
   await decoder.prepare?.(bytes, yielder);
   const request = new MessageScan(signal.messages.request);
   const resourceGroup = new MessageScan(signal.messages.resourceGroup);
@@ -47,13 +50,13 @@ export async function decodeExport(
         } else if ("refusal" in scoped) {
           builder.reject(scoped.refusal, decoder.count(bytes, records.start(n), records.end(n)));
         } else {
-          const [start, end] = [records.start(n), records.end(n)];
-          const work = redactMessage({ type: signal.messages.record, bytes, start, end }, scoped.redactor, yielder);
-          const redacted = work && (await work);
-          const rest =
-            redacted === undefined
-              ? decoder.add(bytes, start, end, scoped)
-              : decoder.add(redacted, 0, redacted.length, scoped);
+          const sent = { type, bytes, start: records.start(n), end: records.end(n) };
+          const redaction = redactMessage(sent, scoped.redactor, yielder);
+          const redacted = redaction && (await redaction);
+          const record = redacted === undefined ? sent : { type, bytes: redacted, start: 0, end: redacted.length };
+          const sealing = preseal(record, seal, yielder);
+          builder.presealed = sealing && (await sealing);
+          const rest = decoder.add(record.bytes, record.start, record.end, scoped);
           if (rest !== undefined) await rest;
         }
         if (yielder.isDue()) await yielder.yield();

@@ -3,6 +3,7 @@ import type { Payer } from "../../pricing/prices.ts";
 import type { ReportedCosts } from "../../pricing/reported-costs.ts";
 import { RowBuilder, type RowBuilderOptions } from "../rows/row-builder.ts";
 import type { SealContent } from "../rows/seal-content.ts";
+import type { ContentSealing, Presealed } from "./attributes.ts";
 import type { CallSpans } from "./call-spans.ts";
 
 /** Maximum reasons in a response; further ones are summed up. */
@@ -16,7 +17,7 @@ interface ExportBuilderOptions extends RowBuilderOptions {
   readonly seal: SealContent | undefined;
 }
 
-export class ExportBuilder extends RowBuilder {
+export class ExportBuilder extends RowBuilder implements ContentSealing {
   accepted = 0;
   rejected = 0;
   /** Of accepted data points. */
@@ -25,6 +26,7 @@ export class ExportBuilder extends RowBuilder {
   readonly costs: ReportedCosts;
   readonly payer: Payer;
   readonly seal: SealContent | undefined;
+  presealed: Presealed | undefined;
   readonly #reasons = new Map<string, number>();
 
   constructor({ callSpans, costs, payer, seal, ...options }: ExportBuilderOptions) {

@@ -7,6 +7,7 @@ import { AnyValueReader, textAt } from "./any-value.ts";
 import { isAt } from "./attribute-finder.ts";
 import { AttributeWriter } from "./attributes.ts";
 import type { ExportBuilder } from "./export-builder.ts";
+import { kindCodes } from "../rows/attribute-kinds.ts";
 import { Hash64 } from "../rows/hash64.ts";
 import { copyOf, uint32Of, writeCountOf, writeSpanIdOf, writeTextOf, writeTraceIdOf } from "./message-fields.ts";
 import { MessageScan } from "../../protobuf/message-scan.ts";
@@ -69,10 +70,11 @@ class OtlpLogSource implements LogSource {
   /** Whether the body is content that is encrypted. */
   #isContentEvent = false;
 
-  constructor({ nowMs, seal }: ExportBuilder) {
+  constructor(builder: ExportBuilder) {
+    const { nowMs, seal } = builder;
     this.#nowMs = nowMs;
     this.#seal = seal;
-    this.#writer = new AttributeWriter(seal);
+    this.#writer = new AttributeWriter(builder);
     this.#receivedAt.writeBigUInt64LE(BigInt(Math.round(nowMs * 1e6)));
   }
 
@@ -162,7 +164,10 @@ class OtlpLogSource implements LogSource {
   writeBody(column: StringColumn, type: StringColumn): void {
     const { bytes, starts, ends } = this.#scan;
     this.#body.read(bytes, starts[field.body]!, ends[field.body]!);
-    this.#bodyKind[0] = this.#body.write(column, bytes, this.#isContentEvent ? this.#seal : undefined);
+    const sealed = this.#isContentEvent ? this.#body.sealed(bytes, this.#seal!) : undefined;
+    if (sealed === undefined) this.#body.write(column, bytes);
+    else column.text(sealed);
+    this.#bodyKind[0] = sealed === undefined ? this.#body.kind : kindCodes.encrypted;
     type.bytes(this.#bodyKind, 0, 1);
   }
 

@@ -76,7 +76,7 @@ class OtlpSpanSource implements SpanSource {
   constructor(builder: ExportBuilder, calls: CallSpanScan) {
     this.#builder = builder;
     this.#calls = calls;
-    this.#writer = new AttributeWriter(builder.seal);
+    this.#writer = new AttributeWriter(builder);
   }
 
   read(bytes: Uint8Array, start: number, end: number): void {
