@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
+import { parseContentKey } from "../../src/encryption/content-cipher.ts";
+import { createTelemetryCipher } from "../../src/encryption/telemetry-cipher.ts";
 import { AppError } from "../../src/errors.ts";
 import type { SignalName } from "../../src/telemetry/otlp/signals.ts";
 import { logRequest, metricRequest, spanRequest } from "./example-requests.ts";
@@ -12,6 +14,7 @@ import { propertyRuns } from "../../../../test/support/property-runs.ts";
 const nano = String(nowNano);
 const attributes = [
   { key: "a", value: { stringValue: "text" } },
+  { key: "input.value", value: { stringValue: "content" } },
   {
     key: "b",
     value: {
@@ -77,13 +80,33 @@ function sample(type: string, request: object) {
   return { type, bytes: encode(type, request) };
 }
 
-/** Whether the bytes were accepted; anything but a 400 or a result fails the test. Every stored block must be readable. */
+const { seal } = createTelemetryCipher([parseContentKey("0".repeat(64))!]);
+
+/**
+ * Whether the bytes were accepted, with encryption as without; anything but a 400 or a result fails the test. Every stored block must be
+ * readable.
+ */
 async function isTaken(
   signal: SignalName,
   bytes: Uint8Array,
   encoding: "protobuf" | "json" = "protobuf",
 ): Promise<boolean> {
-  const { send, store } = ingestFixture();
+  const isSealed = await isTakenBy(ingestFixture({ seal }), { signal, bytes, encoding });
+  const isPlain = await isTakenBy(ingestFixture(), { signal, bytes, encoding });
+  assert.equal(isSealed, isPlain, "encryption changes what is accepted");
+  return isPlain;
+}
+
+interface Sent {
+  readonly signal: SignalName;
+  readonly bytes: Uint8Array;
+  readonly encoding: "protobuf" | "json";
+}
+
+async function isTakenBy(
+  { send, store }: ReturnType<typeof ingestFixture>,
+  { bytes, encoding, signal }: Sent,
+): Promise<boolean> {
   try {
     await send(signal, bytes, encoding);
   } catch (error) {

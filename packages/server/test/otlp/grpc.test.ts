@@ -5,11 +5,13 @@ import { connect, type ClientHttp2Session } from "node:http2";
 import { type AddressInfo, connect as tcpConnect, createServer, type Socket } from "node:net";
 import { describe, test } from "node:test";
 import { deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
+import { parseContentKey } from "../../src/encryption/content-cipher.ts";
+import { createTelemetryCipher } from "../../src/encryption/telemetry-cipher.ts";
 import { AppError } from "../../src/errors.ts";
 import { OpenRequests } from "../../src/http/open-requests.ts";
 import { testSecret } from "../support/test-http.ts";
 import { testKey } from "../support/test-key.ts";
-import { logRequest, spanRequest } from "./example-requests.ts";
+import { attribute, logRequest, spanRequest } from "./example-requests.ts";
 import { decode, encode } from "./oracle.ts";
 import { startOtlp } from "./otlp-server.ts";
 
@@ -92,6 +94,16 @@ async function startCalls(options: Parameters<typeof startOtlp>[0] = {}) {
 const span = () => encode("ExportTraceServiceRequest", spanRequest());
 
 describe("a call", () => {
+  test("with recorded content is encrypted", async () => {
+    const cipher = createTelemetryCipher([parseContentKey("0".repeat(64))!]);
+    await using calls = await startCalls({ cipher });
+    const sent = { attributes: [attribute("gen_ai.prompt", "whisper"), attribute("visible", "shout")] };
+    const answer = await calls.call(traces, frame(encode("ExportTraceServiceRequest", spanRequest(sent))));
+    assert.equal(answer.status, "0");
+    const written = Buffer.concat(calls.server.store.batches.map(({ block }) => Buffer.from(block)));
+    assert.deepEqual([written.includes("whisper"), written.includes("shout")], [false, true]);
+  });
+
   test("is answered with an empty message and the status 0", async () => {
     await using calls = await startCalls();
     const answer = await calls.call(traces, frame(span()));

@@ -23,6 +23,7 @@ export async function startOtlp({
   bodyIdleTimeoutMs = 10_000,
   openRequests = new OpenRequests(1_000_000),
   admit = undefined as GrpcParts["admit"],
+  cipher = undefined as Parameters<typeof createOtlp>[0]["cipher"],
 } = {}) {
   const store = new RecordingStore();
   const encodings = new Set<string>();
@@ -32,6 +33,7 @@ export async function startOtlp({
     store,
     settingsOf: () => Promise.resolve({ retention_days: 30, record_content: false }),
     logger: silentLogger,
+    ...(cipher && { cipher }),
     settings: { max_body_bytes: limitBytes, max_pending_body_bytes: pendingBytes },
   });
   const checkKey: KeyCheck = (secret) => {
