@@ -1,6 +1,8 @@
 /** Recorded prompts and answers are hidden from callers without `content_read`, in every API that reads telemetry, encrypted or not. */
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, test } from "node:test";
 import { beforeTests } from "./support/hooks.ts";
 import { otlpSender } from "./support/otlp-sender.ts";
@@ -231,6 +233,19 @@ for (const [stored, yaml] of Object.entries(stores))
         if (yaml === "") assert.match(text, /"chat large"|hotel-secret/);
         else assert.match(text, /is recorded content, which this server encrypts.*TraceQL or LogQL/);
       }
+    });
+
+    test("no file of an encrypting server has it", async () => {
+      const names = await readdir(server.dataDirectory, { recursive: true, withFileTypes: true });
+      const files = names.filter((each) => each.isFile());
+      const found: string[] = [];
+      for (const { name, parentPath } of files) {
+        // The store merges its files meanwhile.
+        const bytes = await readFile(join(parentPath, name)).catch(() => Buffer.alloc(0));
+        if (words.some((word) => bytes.includes(`${word}-secret`))) found.push(name);
+      }
+      assert.ok(files.length > 10);
+      if (yaml !== "") assert.deepEqual(found, []);
     });
 
     test("a search that does not look into encrypted content says so", async () => {
