@@ -10,9 +10,9 @@ import { Session } from "./sessions.ts";
 /** Without limits, which errors would show with a part of the password: see `sign-in/password-rules.ts`. */
 const password = (description: string) => Type.String({ description });
 const newPassword = password("The new password: 12 to 128 characters, of any kind. The commonest ones are refused.");
-const currentPassword = password("The person's current password.");
+export const currentPassword = password("The person's current password.");
 
-const accountBodyBytes = inputLimit({
+export const accountBodyBytes = inputLimit({
   area: "Administration",
   bounds: "Body of a request with a password",
   value: 16_384,
@@ -22,7 +22,7 @@ const accountBodyBytes = inputLimit({
 const accounts = { tag: "Sessions", maxBodyBytes: accountBodyBytes } as const;
 const anyone = { ...accounts, permission: "none" } as const;
 const own = { ...accounts, permission: "any" } as const;
-const sessionAnswer = {
+export const sessionAnswer = {
   status: 201,
   type: "application/json",
   schema: Session,
@@ -77,7 +77,7 @@ export const acceptAccountLinkOperation = operation({
   path: "/authentication/account_links",
   summary: "Choose a password with a link of an operator, and sign in",
   description:
-    "A link works once. It replaces the account's password, removes its one-time codes and ends all sessions of the person.",
+    "A link works once. It replaces the account's password, removes its one-time codes and passkeys, and ends all sessions of the person.",
   body: LinkAcceptance,
   answer: sessionAnswer,
 });
@@ -173,7 +173,7 @@ export const addOneTimeCodesOperation = operation({
   answer: recoveryAnswer,
 });
 
-const PasswordProof = schema(
+export const PasswordProof = schema(
   Type.Object({ current_password: currentPassword }, { ...strict, description: "Proof that it is the person." }),
 );
 

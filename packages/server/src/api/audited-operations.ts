@@ -13,6 +13,8 @@ const kindsById: ReadonlyMap<string, AuditKind | undefined> = new Map<string, Au
   ["validateKey", undefined],
   ["finishSignIn", "change"],
   ["backchannelLogout", "change"],
+  // Anyone can send it; what answers the challenge is recorded.
+  ["createPasskeyChallenge", undefined],
   // Anyone can send them, and terminals repeat them; the person's approval is recorded.
   ["createDeviceAuthorization", undefined],
   ["createTokens", undefined],

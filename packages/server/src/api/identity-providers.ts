@@ -34,6 +34,7 @@ const IdentityProviderList = schema(
       accounts: Type.Boolean({
         description: "Whether somebody can sign in with a mail address and a password (`sign_in.accounts`).",
       }),
+      passkeys: Type.Boolean({ description: "Whether somebody can sign in with a passkey." }),
     },
     { description: "The identity providers." },
   ),

@@ -33,6 +33,7 @@ import { remoteWrite } from "./remote-write.ts";
 import { exportLogs, exportMetrics, exportTraces } from "./otlp.ts";
 import { deviceLoginOperations } from "./device-login.ts";
 import { accountOperations } from "./accounts.ts";
+import { passkeyOperations } from "./passkeys.ts";
 import { identityProviderOperations } from "./identity-providers.ts";
 import { sessionListOperations } from "./session-list.ts";
 import { sdkKeyOperations } from "./sdk-keys.ts";
@@ -104,6 +105,7 @@ export const operations: readonly Operation[] = [
   ...sessionListOperations,
   ...identityProviderOperations,
   ...accountOperations,
+  ...passkeyOperations,
   ...deviceLoginOperations,
   ...adminOperations,
   ...peopleOperations,

@@ -9,79 +9,32 @@ import {
   type RecoveryCodes,
 } from "../api/accounts.ts";
 import { AppError } from "../errors.ts";
-import { clientNetwork } from "../http/client-address.ts";
 import { route, type Route, type RouteInput, type RouteResponse } from "../http/route.ts";
-import type { PersonSession } from "../session.ts";
-import { describeAct } from "../tenancy/audit/current-act.ts";
 import type { ControlDatabase, Writer } from "../tenancy/control-database.ts";
-import type { AccountDelays } from "./account-delays.ts";
+import { requirePersonSession, type AccountProof } from "./account-proof.ts";
 import {
   countRecoveryCodes,
   findAccount,
   removeSecondFactor,
   replaceRecoveryCodes,
   updateAccount,
-  type KnownAccount,
 } from "./accounts.ts";
 import type { PasswordHash } from "./password-hash.ts";
 import { requireGoodPassword } from "./password-rules.ts";
-import type { PasswordWork } from "./password-work.ts";
 import { openToken, sealToken } from "./sealed-token.ts";
 import { stepOfCode } from "./totp.ts";
 
 export interface AccountRouteParts {
   readonly control: ControlDatabase;
-  readonly delays: AccountDelays;
-  readonly work: PasswordWork;
   readonly hash: PasswordHash;
-  /** @throws AppError permission_denied while the configuration has no accounts */
-  readonly requireEnabled: () => void;
+  readonly proof: AccountProof;
   /** UNIX milliseconds. */
   readonly now: () => number;
 }
 
-type Proof = RouteInput<{ readonly current_password: string }>;
-
 export function accountRoutes(parts: AccountRouteParts): Route[] {
-  const { control, delays, hash, now, requireEnabled, work } = parts;
-
-  /** The account of the person who calls, and the key that the right password yields. */
-  async function prove({ body, clientAddress, session }: Proof): Promise<KnownAccount & { readonly key: string }> {
-    const { person } = requirePersonSession(session);
-    const known = await control.read((database) => findAccount(database, { id: person.id }));
-    if (known === undefined)
-      throw new AppError("invalid_request", "You have no password here. Ask an operator for a link to choose one.", {
-        param: "current_password",
-      });
-    const at = { email: known.person.email, network: clientNetwork(clientAddress ?? "") };
-    await delays.begin(at);
-    const key = await hash.check(body.current_password, known.account.password_hash);
-    if (key === undefined)
-      throw new AppError("invalid_request", "The current password is wrong.", { param: "current_password" });
-    await delays.undo(at);
-    return { ...known, key };
-  }
-
-  /** Runs a change of the own account after the password was checked. */
-  async function change<Result>(
-    input: Proof,
-    prepare: (proven: KnownAccount & { readonly key: string }) => Promise<(transaction: Writer) => Promise<Result>>,
-  ): Promise<Result> {
-    requireEnabled();
-    requirePersonSession(input.session);
-    const { account, person, run } = await work.run(input.clientAddress, input.signal, async () => {
-      const proven = await prove(input);
-      return { ...proven, run: await prepare(proven) };
-    });
-    return await control.change(async (transaction) => {
-      const current = await findAccount(transaction, { id: person.id });
-      if (current?.account.password_hash !== account.password_hash)
-        throw new AppError("conflict", "The password was changed in the meantime. Try again.");
-      const result = await run(transaction);
-      describeAct({ object: { kind: "person", id: person.id, name: person.email } });
-      return result;
-    });
-  }
+  const { control, hash, now, proof } = parts;
+  const { change } = proof;
 
   async function show({ session }: Pick<RouteInput<unknown>, "session">): Promise<Account> {
     const { person } = requirePersonSession(session);
@@ -161,14 +114,6 @@ async function endOtherSessions(transaction: Writer, session: RouteInput<unknown
     .where("person_id", "=", person.id)
     .where("id", "!=", sessionId)
     .execute();
-}
-
-function requirePersonSession(session: RouteInput<unknown>["session"]): PersonSession {
-  if (session?.person !== undefined) return session;
-  throw new AppError(
-    "permission_denied",
-    "Only a person who is signed in to the console has an account; a key and a terminal have none.",
-  );
 }
 
 function recoveryCodesOf(codes: readonly string[]): RecoveryCodes {

@@ -9,76 +9,38 @@ import {
   type PasswordSignIn,
 } from "../api/accounts.ts";
 import { AppError } from "../errors.ts";
-import { refuseOtherOrigins } from "../http/authenticate-session.ts";
 import { clientNetwork } from "../http/client-address.ts";
-import type { FailedKeys } from "../http/failed-keys.ts";
 import { route, type Route, type RouteInput, type RouteResponse } from "../http/route.ts";
-import type { SecretCookie } from "../http/session-cookie.ts";
-import { keyOfPerson } from "../person.ts";
-import type { PersonSession } from "../session.ts";
 import { personOfLink, takeAccountLink } from "../tenancy/account-links.ts";
-import { describeAct } from "../tenancy/audit/current-act.ts";
-import type { ControlDatabase, Writer } from "../tenancy/control-database.ts";
-import { requirePerson, type PersonRow } from "../tenancy/people.ts";
+import type { ControlDatabase } from "../tenancy/control-database.ts";
+import { requirePerson } from "../tenancy/people.ts";
 import { updatePerson } from "../tenancy/person-changes.ts";
-import { toSession } from "../tenancy/session-answer.ts";
 import type { AccountDelays } from "./account-delays.ts";
+import { beginSession, openSession, requireNotDisabled, type AccountSessionParts } from "./account-session.ts";
 import { findAccount, replaceAccount, useCode } from "./accounts.ts";
 import type { PasswordHash } from "./password-hash.ts";
 import { requireGoodPassword } from "./password-rules.ts";
 import type { PasswordWork } from "./password-work.ts";
-import { createBrowserSession, firstOrganization } from "./person-sessions.ts";
 import { openToken } from "./sealed-token.ts";
 
-export interface AccountSignInParts {
+export interface AccountSignInParts extends AccountSessionParts {
   readonly control: ControlDatabase;
   readonly delays: AccountDelays;
   readonly work: PasswordWork;
   readonly hash: PasswordHash;
-  /** @throws AppError permission_denied while the configuration has no accounts */
-  readonly requireEnabled: () => void;
-  readonly checkSession: (secret: string) => PersonSession | undefined | Promise<PersonSession | undefined>;
-  readonly failedKeys: FailedKeys;
-  readonly sessionCookie: SecretCookie;
-  /** Ends the session with this secret, of either kind. */
-  readonly endSession: (secret: string) => Promise<void>;
   /** UNIX milliseconds. */
   readonly now: () => number;
 }
 
-const lifetimeSeconds = 7 * 86_400;
-/** What counts like a wrong key. */
-const guesses: ReadonlySet<string> = new Set(["invalid_credentials", "invalid_sign_in_code"]);
-
 export function accountSignInRoutes(parts: AccountSignInParts): Route[] {
-  const { control, delays, failedKeys, hash, now, sessionCookie, work } = parts;
+  const { control, delays, hash, now, work } = parts;
 
-  /** Opens a session with what `open` proves, bounded like every use of a password, and answers with its cookie. */
-  async function begin<Body>(
+  /** Bounded like every use of a password. */
+  const begin = <Body>(
     input: RouteInput<Body>,
     open: (input: RouteInput<Body>) => Promise<string>,
-  ): Promise<RouteResponse> {
-    const { clientAddress, headers, note, origin, signal } = input;
-    refuseOtherOrigins(headers, origin());
-    parts.requireEnabled();
-    let secret: string;
-    try {
-      secret = await work.run(clientAddress, signal, () => open(input));
-    } catch (error) {
-      const isGuess = error instanceof AppError && guesses.has(error.code);
-      if (isGuess) failedKeys.count(clientAddress);
-      throw error;
-    }
-    const session = await parts.checkSession(secret);
-    if (session === undefined) throw new AppError("invalid_session", "Your session has ended. Sign in again.");
-    const { secure } = origin();
-    const previous = sessionCookie.read(headers, secure);
-    if (previous !== undefined) await parts.endSession(previous);
-    note({ session_id: session.sessionId, person_id: session.person.id });
-    const cookie = sessionCookie.set(secret, { secure, maxAgeSeconds: lifetimeSeconds });
-    const value = toSession(session, keyOfPerson(session.person, {}, session.organizationId));
-    return { kind: "json", value, status: 201, headers: { "cache-control": "no-store", "set-cookie": cookie } };
-  }
+  ): Promise<RouteResponse> =>
+    beginSession(parts, input, () => work.run(input.clientAddress, input.signal, () => open(input)));
 
   async function byPassword({ body, clientAddress, headers }: RouteInput<PasswordSignIn>): Promise<string> {
     const at = { email: body.email, network: clientNetwork(clientAddress ?? "") };
@@ -133,37 +95,6 @@ export function accountSignInRoutes(parts: AccountSignInParts): Route[] {
     route(createAccountSessionOperation, (input) => begin(input, byPassword)),
     route(acceptAccountLinkOperation, (input) => begin(input, byLink)),
   ];
-}
-
-/** @throws AppError sign_in_refused if no organization is left to the person */
-async function openSession(
-  transaction: Writer,
-  person: PersonRow,
-  { clientAddress, headers }: Pick<RouteInput<unknown>, "clientAddress" | "headers">,
-): Promise<string> {
-  const organizationId = await firstOrganization(transaction, person.id);
-  if (organizationId === undefined)
-    throw new AppError(
-      "sign_in_refused",
-      `${person.email} is not a member of any organization. Ask an administrator for a membership.`,
-    );
-  const { secret } = await createBrowserSession(transaction, {
-    personId: person.id,
-    organizationId,
-    client: typeof headers["user-agent"] === "string" ? headers["user-agent"] : "unknown browser",
-    address: clientAddress,
-    lifetimeSeconds,
-  });
-  describeAct({
-    actor: { kind: "person", id: person.id, name: person.email, organizationId },
-    object: { kind: "person", id: person.id, name: person.email },
-  });
-  return secret;
-}
-
-function requireNotDisabled({ disabled_at: disabledAt, email }: PersonRow): void {
-  if (disabledAt === null) return;
-  throw new AppError("sign_in_refused", `The account of ${email} has been disabled. Ask an administrator.`);
 }
 
 function invalidLink(): AppError {

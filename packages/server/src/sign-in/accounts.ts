@@ -38,9 +38,10 @@ export async function hasAccounts(database: Reader): Promise<boolean> {
   return (await database.selectFrom("accounts").select("person_id").limit(1).executeTakeFirst()) !== undefined;
 }
 
-/** Gives a person a password, in place of whatever account the person has. */
+/** Gives a person a password, in place of whatever account the person has: second factor and passkeys go. */
 export async function replaceAccount(transaction: Writer, personId: string, passwordHash: string): Promise<void> {
   await removeSecondFactor(transaction, personId);
+  await transaction.deleteFrom("passkeys").where("person_id", "=", personId).execute();
   const values = { password_hash: passwordHash, updated_at: nowSeconds() };
   await transaction
     .insertInto("accounts")

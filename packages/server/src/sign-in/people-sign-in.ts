@@ -21,10 +21,15 @@ import type { PeopleSessions } from "../tenancy/sign-in.ts";
 import type { ServerAddress } from "../tenancy/sign-in-link.ts";
 import { AccessRecheck } from "./access-recheck.ts";
 import { AccountDelays } from "./account-delays.ts";
+import { createAccountProof } from "./account-proof.ts";
 import { accountRoutes } from "./account-routes.ts";
 import { accountSignInRoutes } from "./account-sign-in.ts";
 import { hasAccounts } from "./accounts.ts";
 import { deviceRoutes } from "./device-routes.ts";
+import { PasskeyChallenges } from "./passkeys/challenges.ts";
+import { passkeyRoutes } from "./passkeys/passkey-routes.ts";
+import { passkeySignInRoutes } from "./passkeys/passkey-sign-in.ts";
+import { hasPasskeys } from "./passkeys/passkeys.ts";
 import { createPersonSessionCheck } from "./person-session-check.ts";
 import { accessPrefix, browserPrefix, endSessionOf } from "./person-sessions.ts";
 import { PasswordHash, type PasswordCost } from "./password-hash.ts";
@@ -100,10 +105,16 @@ export function createPeopleSignIn(options: PeopleSignInOptions): PeopleSignIn {
     hash: new PasswordHash(options.passwordCost),
     requireEnabled() {
       if (current.accounts) return;
-      throw new AppError("permission_denied", "Passwords are disabled on this server (`sign_in.accounts`).");
+      throw new AppError("permission_denied", "Accounts are disabled on this server (`sign_in.accounts`).");
     },
     now,
+    checkSession: (secret: string) => sessions.check(secret),
+    failedKeys,
+    sessionCookie: cookies.session,
+    endSession: endSessionOfCookie,
   };
+  const proof = createAccountProof(accounts);
+  const challenges = new PasskeyChallenges(control, now);
 
   function checkAccessToken(secret: string, claim: ScopeClaim): CheckedKey | Promise<CheckedKey> {
     const admit = (session: PersonSession | undefined): CheckedKey => {
@@ -133,17 +144,14 @@ export function createPeopleSignIn(options: PeopleSignInOptions): PeopleSignIn {
         signInCookie: cookies.signIn,
         endSession: endSessionOfCookie,
         hasAccounts: async () => current.accounts && (await control.read(hasAccounts)),
+        hasPasskeys: async () => current.accounts && (await control.read(hasPasskeys)),
         logger,
         now,
       }),
-      ...accountSignInRoutes({
-        ...accounts,
-        checkSession: (secret) => sessions.check(secret),
-        failedKeys,
-        sessionCookie: cookies.session,
-        endSession: endSessionOfCookie,
-      }),
-      ...accountRoutes(accounts),
+      ...accountSignInRoutes(accounts),
+      ...accountRoutes({ ...accounts, proof }),
+      ...passkeySignInRoutes({ ...accounts, challenges, address }),
+      ...passkeyRoutes({ ...accounts, challenges, proof, address }),
       ...accountLinkRoutes(control, address),
       ...deviceRoutes({ control, address, failedKeys, now }),
       ...sessionRoutes(control, () => sessions.clear()),

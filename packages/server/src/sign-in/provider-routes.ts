@@ -36,6 +36,8 @@ export interface ProviderRouteParts {
   readonly endSession: (secret: string) => Promise<void>;
   /** Whether somebody can sign in with a password. */
   readonly hasAccounts: () => Promise<boolean>;
+  /** Whether somebody can sign in with a passkey. */
+  readonly hasPasskeys: () => Promise<boolean>;
   readonly logger: Logger;
   /** UNIX milliseconds. */
   readonly now: () => number;
@@ -69,6 +71,7 @@ export function providerRoutes(parts: ProviderRouteParts): Route[] {
           path: `sign-in/${name}`,
         })),
       accounts: await parts.hasAccounts(),
+      passkeys: await parts.hasPasskeys(),
     }),
   );
 

@@ -1,6 +1,6 @@
 /**
- * Limits sign-ins at identity providers by client address: each finished one costs a request to the provider and writes to the
- * control database.
+ * Limits sign-ins at identity providers and with passkeys by client address: each costs a request to the provider or a signature, and
+ * writes to the control database.
  */
 import { AppError } from "../errors.ts";
 import { clientNetwork } from "../http/client-address.ts";
@@ -9,7 +9,7 @@ import { RatePerMinute } from "../rate-per-minute.ts";
 
 const perMinute = inputLimit({
   area: "Administration",
-  bounds: "Answers of identity providers from one client address in a minute",
+  bounds: "Sign-ins from one client address in a minute at identity providers, and with passkeys",
   value: 60,
   error: "rate_limited",
 });

@@ -24,6 +24,7 @@ export type CopiedTable = Exclude<
   | "logout_tokens"
   | "account_links"
   | "account_delays"
+  | "passkey_challenges"
   | "write_probe"
 >;
 
@@ -82,6 +83,19 @@ export const columns: { readonly [Table in CopiedTable]: Readonly<Record<keyof C
     updated_at: number,
   },
   recovery_codes: { person_id: text, code_hash: text },
+  passkeys: {
+    id: text,
+    person_id: text,
+    name: text,
+    credential_id: text,
+    public_key: text,
+    counter: number,
+    transports: text,
+    rp_id: text,
+    backed_up: number,
+    created_at: number,
+    last_used_at: optional.number,
+  },
   scim_users: {
     id: text,
     organization_id: text,
@@ -209,6 +223,7 @@ export const keys: { readonly [Table in CopiedTable]: readonly (keyof ControlTab
   identities: ["provider", "subject"],
   accounts: ["person_id"],
   recovery_codes: ["person_id", "code_hash"],
+  passkeys: ["id"],
   scim_users: ["id"],
   scim_groups: ["id"],
   scim_members: ["group_id", "user_id"],

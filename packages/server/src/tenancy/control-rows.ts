@@ -17,6 +17,7 @@ const ofPeople: ReadonlySet<CopiedTable> = new Set([
   "identities",
   "accounts",
   "recovery_codes",
+  "passkeys",
   "scim_users",
   "scim_groups",
   "scim_members",

@@ -9,6 +9,7 @@ import { createAccountTables } from "./account-tables.ts";
 import { createAuditTables } from "./audit/audit-tables.ts";
 import { createBudgets } from "./budget-tables.ts";
 import { findLaterMigrations } from "./later-migrations.ts";
+import { createPasskeyTables } from "./passkey-tables.ts";
 import { createPeople } from "./people-tables.ts";
 import { createBackgroundResponses, createResponses } from "./response-tables.ts";
 import { createScimTables } from "./scim-tables.ts";
@@ -33,6 +34,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0015_content_of_keys": { up: addRecordContent },
   "0016_accounts": { up: createAccountTables },
   "0017_scim": { up: createScimTables },
+  "0018_passkeys": { up: createPasskeyTables },
 };
 
 export const knownMigrations: readonly string[] = Object.keys(migrations);

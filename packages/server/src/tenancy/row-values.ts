@@ -21,6 +21,7 @@ export type IdentifierKind =
   | "memb"
   | "aud"
   | "bgt"
+  | "pkey"
   | "suser"
   | "sgroup";
 

@@ -6,7 +6,7 @@
 import type { AccountTables } from "./account-tables.ts";
 import type { AuditEventTable, AuditExportTable, AuditHeadTable } from "./audit/audit-rows.ts";
 import type { BudgetTables } from "./budget-tables.ts";
-
+import type { PasskeyTables } from "./passkey-tables.ts";
 import type { ScimTables } from "./scim-tables.ts";
 import type { SignInTables } from "./sign-in-tables.ts";
 
@@ -239,7 +239,7 @@ interface WriteProbeTable {
   written_at: number;
 }
 
-export interface ControlTables extends AccountTables, BudgetTables, ScimTables, SignInTables {
+export interface ControlTables extends AccountTables, BudgetTables, PasskeyTables, ScimTables, SignInTables {
   organizations: OrganizationTable;
   projects: ProjectTable;
   keys: KeyTable;

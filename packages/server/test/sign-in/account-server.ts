@@ -7,7 +7,10 @@ import { startSessionServer, TestBrowser } from "../tenancy/session-server.ts";
 
 export const goodPassword = "seven quiet lanterns";
 
-export async function startAccountServer(control: ControlDatabase, options: { accounts?: boolean } = {}) {
+export async function startAccountServer(
+  control: ControlDatabase,
+  options: { accounts?: boolean; publicUrl?: string } = {},
+) {
   const operatorKey = (await bootstrap(control))!.operatorKey!;
   for (const name of ["acme", "globex"]) await createOrganization(control, { name });
   const clock = { ms: Date.now() };

@@ -118,6 +118,7 @@ describe("attacks on signing in at a provider", () => {
       object: "list",
       data: [{ object: "identity_provider", name: "acme", label: "Acme", available: true, path: "sign-in/acme" }],
       accounts: false,
+      passkeys: false,
     });
   });
 

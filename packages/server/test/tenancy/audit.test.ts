@@ -17,6 +17,7 @@ const notAudited = [
   /^(?:loki(?!Query(?:Range)?ByForm)|prometheus)\w+(?:ByForm|Push|Write)$/,
   /^lokiPush$/,
   /^validateKey$/,
+  /^createPasskeyChallenge$/,
   // Terminals repeat them; what the person decides is recorded.
   /^(?:createDeviceAuthorization|createTokens|revokeToken)$/,
 ];
