@@ -61,7 +61,7 @@ export async function loadSession(): Promise<void> {
  * @throws ApiError
  */
 export async function signIn(
-  credentials: Readonly<Record<string, string>>,
+  credentials: Readonly<Record<string, string | object>>,
   path = "authentication/sessions",
 ): Promise<void> {
   const signedIn = await requestJson<Session>(path, { json: credentials });

@@ -4,7 +4,7 @@
  */
 import { Type } from "typebox";
 import { accountBodyBytes, PasswordProof, sessionAnswer } from "./accounts.ts";
-import { name, nullable, strict } from "./admin.ts";
+import { nullable, strict } from "./admin.ts";
 import { operation } from "./operation.ts";
 import { schema, type TypeOf } from "./schema.ts";
 
@@ -18,6 +18,8 @@ const base64url = (maxLength: number, description: string) =>
   Type.String({ minLength: 1, maxLength, description: `${description}, base64url.` });
 const text = (maxLength: number, description: string) => Type.String({ minLength: 1, maxLength, description });
 const shown = (description: string) => Type.String({ description });
+
+const passkeyName = text(128, "Name of the passkey, for display.");
 
 /** The specification's limit is 1023 bytes. */
 const longestCredentialId = 1364;
@@ -115,7 +117,7 @@ const PasskeyList = schema(
 const NewPasskey = schema(
   Type.Object(
     {
-      name: name("passkey"),
+      name: passkeyName,
       credential: Type.Object(
         {
           ...credentialMembers,
@@ -138,9 +140,7 @@ const NewPasskey = schema(
 );
 export type NewPasskey = TypeOf<typeof NewPasskey>;
 
-const PasskeyChange = schema(
-  Type.Object({ name: name("passkey") }, { ...strict, description: "Changes of a passkey." }),
-);
+const PasskeyChange = schema(Type.Object({ name: passkeyName }, { ...strict, description: "Changes of a passkey." }));
 export type PasskeyChange = TypeOf<typeof PasskeyChange>;
 
 const PasskeySignIn = schema(

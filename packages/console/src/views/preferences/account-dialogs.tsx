@@ -23,7 +23,7 @@ const newPassword = {
   type: "password",
   autocomplete: "new-password",
 } as const;
-const currentPassword = {
+export const currentPassword = {
   name: "current_password",
   label: "Current password",
   type: "password",

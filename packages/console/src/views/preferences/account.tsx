@@ -12,6 +12,7 @@ import {
   RecoveryCodes,
   type Codes,
 } from "./account-dialogs.tsx";
+import { Passkeys } from "./passkeys.tsx";
 
 interface AccountState {
   readonly email: string;
@@ -95,6 +96,7 @@ function OwnAccount() {
         )}
       </div>
       {codes.value !== undefined && <RecoveryCodes codes={codes.value} />}
+      <Passkeys />
       {open.value === "password" && <PasswordDialog email={account.email} onClose={close} onDone={() => done()} />}
       {open.value === "codes" && <CodesDialog email={account.email} onClose={close} onDone={done} />}
       {open.value === "recovery" && (

@@ -1,22 +1,24 @@
-/** Signing in with a mail address and a password, and with a one-time code if the account needs one. */
+/** Signing in with a passkey, or with a mail address, a password, and a one-time code if the account needs one. */
 import { useSignal } from "@preact/signals";
 import { ApiError } from "../../api/request.ts";
 import { Notice } from "../../design/states.tsx";
 import { href, navigate, viewId } from "../../state/address.ts";
+import { signInWithPasskey } from "../../state/passkeys.ts";
 import { signIn } from "../../state/session.ts";
 import { EntryField } from "./entry-field.tsx";
 import { failureText } from "./failure-text.ts";
 
-export function AccountForm() {
+/** @param passkeys whether somebody has one */
+export function AccountForm({ passkeys }: { readonly passkeys: boolean }) {
   const failure = useSignal<Error | undefined>(undefined);
   const busy = useSignal(false);
   const needsCode = useSignal(false);
-  const submit = async (form: HTMLFormElement) => {
-    const entered = Object.fromEntries(new FormData(form)) as Record<string, string>;
+  const begin = async (prove: () => Promise<void>) => {
+    if (busy.value) return;
     busy.value = true;
     failure.value = undefined;
     try {
-      await signIn(entered, "authentication/account_sessions");
+      await prove();
       if (viewId.value === "sign-in") navigate(href(""), { replace: true });
     } catch (error) {
       const isCodeMissing = error instanceof ApiError && error.code === "second_factor_required";
@@ -34,7 +36,8 @@ export function AccountForm() {
       aria-label="Account"
       onSubmit={(event) => {
         event.preventDefault();
-        if (!busy.value) void submit(event.currentTarget);
+        const entered = Object.fromEntries(new FormData(event.currentTarget)) as Record<string, string>;
+        void begin(() => signIn(entered, "authentication/account_sessions"));
       }}
     >
       {failure.value !== undefined && !isAtField && <Notice kind="error">{failureText(failure.value)}</Notice>}
@@ -59,6 +62,11 @@ export function AccountForm() {
       <button type="submit" class="button primary" aria-disabled={busy.value}>
         {busy.value ? "Signing in…" : "Sign in with the password"}
       </button>
+      {passkeys && (
+        <button type="button" class="button" aria-disabled={busy.value} onClick={() => void begin(signInWithPasskey)}>
+          Sign in with a passkey
+        </button>
+      )}
     </form>
   );
 }

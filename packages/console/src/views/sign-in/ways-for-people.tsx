@@ -15,6 +15,7 @@ interface Providers {
   readonly data: readonly Provider[];
   /** Whether somebody has an account with a password. */
   readonly accounts: boolean;
+  readonly passkeys: boolean;
 }
 
 const loadAccountForm = async () => (await import("./account-form.tsx")).AccountForm;
@@ -22,13 +23,13 @@ const loadAccountForm = async () => (await import("./account-form.tsx")).Account
 export function WaysForPeople() {
   const { data } = useQuery((signal) => requestJson<Providers>("authentication/providers", { signal }));
   if (data.value === undefined) return null;
-  const { accounts, data: providers } = data.value;
+  const { accounts, data: providers, passkeys } = data.value;
   return (
     <>
       {providers.length > 0 && <ProviderList providers={providers} />}
       {accounts && (
         <div class="sign-in-account">
-          <LoadedView title="the form" load={loadAccountForm} props={{}} />
+          <LoadedView title="the form" load={loadAccountForm} props={{ passkeys }} />
         </div>
       )}
     </>
