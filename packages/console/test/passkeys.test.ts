@@ -3,10 +3,9 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { beforeTests } from "../../../test/support/hooks.ts";
 import { needs } from "../../../test/support/needs.ts";
-import { assertAccessible, launchBrowser, openConsole, type Browser, type Page } from "./support/browser.ts";
-import { administer, startConsoleServer, type RunningServer } from "./support/console-server.ts";
-
-const password = "seven quiet lanterns";
+import { assertAccessible, launchBrowser, type Browser, type Page } from "./support/browser.ts";
+import { startConsoleServer, type RunningServer } from "./support/console-server.ts";
+import { openAsPerson, password } from "./support/open-as-person.ts";
 
 /** https://chromedevtools.github.io/devtools-protocol/tot/WebAuthn/ */
 async function addAuthenticator(page: Page) {
@@ -39,15 +38,8 @@ describe("passkeys in the console", { skip: needs("chromium") }, () => {
     stack.defer(() => browser.close());
   });
 
-  /** A page of a person who has just chosen a password. */
   async function openPreferences(email: string, at = url) {
-    const { id } = await administer<{ id: string }>(server, "people", { email, role: "viewer" });
-    const { token } = await administer<{ token: string }>(server, `people/${id}/account_link`, {});
-    const console = await openConsole(browser, { url: at });
-    await console.page.goto(`${at}/console/sign-in#${new URLSearchParams({ link: token, email }).toString()}`);
-    await console.page.getByLabel("Password", { exact: true }).fill(password);
-    await console.page.getByRole("button", { name: "Save and sign in" }).click();
-    await console.page.getByRole("navigation", { name: "Views" }).waitFor();
+    const console = await openAsPerson(browser, server, { email, role: "viewer", url: at });
     await console.open("preferences");
     return console;
   }

@@ -12,23 +12,26 @@ const permissionTexts: Readonly<Partial<Record<Permission, string>>> = {
   spend_read: "See spend, costs and budgets",
   configuration_read: "See projects, people, keys and alert rules",
 };
-const permissionNames = Object.keys(permissionTexts) as Permission[];
+export const permissionNames = Object.keys(permissionTexts) as Permission[];
 
 export function PermissionFields({
   permissions,
   operator,
+  offered = permissionNames,
 }: {
   readonly permissions: Signal<readonly Permission[]>;
-  readonly operator: Signal<boolean>;
+  /** Absent: the key cannot be an operator's. */
+  readonly operator?: Signal<boolean>;
+  readonly offered?: readonly Permission[];
 }) {
   const chosen = permissions.value;
   const toggle = (permission: Permission, on: boolean) => {
-    permissions.value = permissionNames.filter((each) => (each === permission ? on : chosen.includes(each)));
+    permissions.value = offered.filter((each) => (each === permission ? on : chosen.includes(each)));
   };
   return (
     <fieldset class="administration-choices">
       <legend>Permissions</legend>
-      {permissionNames.map((permission) => (
+      {offered.map((permission) => (
         <label key={permission} class="administration-check">
           <input
             type="checkbox"
@@ -40,7 +43,7 @@ export function PermissionFields({
           </span>
         </label>
       ))}
-      {session.value?.operator === true && chosen.includes("admin") && (
+      {operator !== undefined && session.value?.operator === true && chosen.includes("admin") && (
         <label class="administration-check">
           <input
             type="checkbox"

@@ -32,6 +32,7 @@ export function Passkeys() {
     reload();
   };
   const { of, what } = open.value ?? {};
+  const passkeys = data.value?.data ?? [];
   return (
     <>
       <h3>Passkeys</h3>
@@ -39,22 +40,28 @@ export function Passkeys() {
         A passkey signs you in without the password and the code. Your device or password manager keeps it.
       </p>
       {error.value !== undefined && <Notice kind="error">{error.value.message}</Notice>}
-      <ul class="preferences-sessions stack" aria-label="Passkeys">
-        {data.value?.data.map((passkey) => (
-          <li key={passkey.id} class="row">
-            <span>
-              <span class="foreign">{passkey.name}</span>
-              <span class="small muted foreign"> {factsOf(passkey)}</span>
-            </span>
-            <button type="button" class="button" onClick={() => (open.value = { what: "rename", of: passkey })}>
-              Rename<span class="visually-hidden"> {passkey.name}</span>
-            </button>
-            <button type="button" class="button danger" onClick={() => (open.value = { what: "remove", of: passkey })}>
-              Remove<span class="visually-hidden"> {passkey.name}</span>
-            </button>
-          </li>
-        ))}
-      </ul>
+      {passkeys.length > 0 && (
+        <ul class="preferences-list stack" aria-label="Passkeys">
+          {passkeys.map((passkey) => (
+            <li key={passkey.id} class="row">
+              <span>
+                <span class="foreign">{passkey.name}</span>
+                <span class="small muted foreign"> {factsOf(passkey)}</span>
+              </span>
+              <button type="button" class="button" onClick={() => (open.value = { what: "rename", of: passkey })}>
+                Rename<span class="visually-hidden"> {passkey.name}</span>
+              </button>
+              <button
+                type="button"
+                class="button danger"
+                onClick={() => (open.value = { what: "remove", of: passkey })}
+              >
+                Remove<span class="visually-hidden"> {passkey.name}</span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
       <div class="row">
         <button type="button" class="button" onClick={() => (open.value = { what: "add" })}>
           Add a passkey

@@ -10,6 +10,7 @@ import { session } from "../../state/session.ts";
 import type { Preferences } from "../../state/stored-preferences.ts";
 import { Account } from "./account.tsx";
 import { Identity } from "./identity.tsx";
+import { PersonalKeys } from "./personal-keys.tsx";
 import { SessionList } from "./session-list.tsx";
 
 interface Choice<Value> {
@@ -67,6 +68,11 @@ export function PreferencesView() {
       <Section title="Account">
         <Account session={session.value!} />
       </Section>
+      {session.value!.person !== null && (
+        <Section title="Your keys" hint="Of this organization.">
+          <PersonalKeys of={session.value!} />
+        </Section>
+      )}
       <Section title="Sessions">
         <SessionList />
       </Section>

@@ -31,7 +31,7 @@ export function SessionList() {
   return (
     <>
       {problem !== undefined && <Notice kind="error">{problem.message}</Notice>}
-      <ul class="preferences-sessions stack">
+      <ul class="preferences-list stack">
         {data.value?.data.map(({ address, client, current, id, kind, last_used_at: usedAt }) => (
           <li key={id} class="row">
             <span>
