@@ -25,6 +25,8 @@ beforeTests(async (stack) => {
 });
 
 interface Call {
+  /** Absent: 127.0.0.1. */
+  readonly host?: string;
   readonly method?: string;
   readonly body?: unknown;
   readonly form?: string;
@@ -37,9 +39,12 @@ interface Answer {
   readonly text: string;
 }
 
-async function call(path: string, { body, form, headers, key, method }: Call = {}): Promise<Answer> {
+async function call(
+  path: string,
+  { body, form, headers, host = "127.0.0.1", key, method }: Call = {},
+): Promise<Answer> {
   const sent = form ?? (body === undefined ? undefined : JSON.stringify(body));
-  const response = await fetch(`http://127.0.0.1:${server.port}${path}`, {
+  const response = await fetch(`http://${host}:${server.port}${path}`, {
     method: method ?? (sent === undefined ? "GET" : "POST"),
     headers: {
       "content-type": form === undefined ? "application/json" : "application/x-www-form-urlencoded",
@@ -189,6 +194,41 @@ describe("callers without a key", { timeout: 300_000 }, () => {
       assert.ok(
         [...providers.keys()].every((status) => status >= 400 && status < 500),
         [...providers].join(" "),
+      );
+    });
+    assertUnharmed(report, { maximumPeakBytes: 200_000_000 });
+  });
+
+  test("begin to sign in with passkeys, and answer challenges with garbage, without end", async () => {
+    const host = "localhost";
+    const report = await attack(server, async () => {
+      const challenges: string[] = [];
+      const begun = await repeat(500, async () => {
+        const answer = await call("/authentication/passkey_challenges", { host, method: "POST" });
+        if (answer.status === 201)
+          challenges.push((JSON.parse(answer.text) as { public_key: { challenge: string } }).public_key.challenge);
+        return answer;
+      });
+      assert.deepEqual(
+        [...begun.keys()].toSorted((one, other) => one - other),
+        [201, 429],
+      );
+      assert.ok(challenges.length < 80, `${challenges.length} challenges in a minute`);
+      const answered = await repeat(1000, (index) => {
+        const challenge = challenges[index % challenges.length];
+        const data = { type: "webauthn.get", challenge, origin: `http://${host}:${server.port}` };
+        const response = {
+          clientDataJSON: Buffer.from(JSON.stringify(data)).toString("base64url"),
+          authenticatorData: "gYGB".repeat(500),
+          signature: hostileTexts[index % hostileTexts.length]!.slice(0, 2048),
+          userHandle: "x".repeat(128),
+        };
+        const credential = { id: `${index}`, rawId: `${index}`, type: "public-key", response };
+        return call("/authentication/passkey_sessions", { host, body: { credential } });
+      });
+      assert.deepEqual(
+        [...answered.keys()].toSorted((one, other) => one - other),
+        [401, 429],
       );
     });
     assertUnharmed(report, { maximumPeakBytes: 200_000_000 });
