@@ -7,7 +7,7 @@ import { propertyRuns } from "../../../../test/support/property-runs.ts";
 import { parseContentKey } from "../../src/encryption/content-cipher.ts";
 import { createTelemetryCipher } from "../../src/encryption/telemetry-cipher.ts";
 import { contentAttributes, isContentAttribute } from "../../src/store/content-attributes.ts";
-import { longestHold } from "../support/thread-holds.ts";
+import { longestHold } from "../../../../test/support/thread-holds.ts";
 import { attribute, logRequest, metricRequest, spanRequest } from "./example-requests.ts";
 import { ingestFixture, nowNano } from "./ingest-fixture.ts";
 import { encode } from "./oracle.ts";

@@ -1,6 +1,5 @@
 /** Turns line filters into conditions on the rows of `logs`: every row that passes the filters meets them. */
 import type { LineFilter, LineFilterOperand } from "@sounding/logql/syntax/ast";
-import { attributeKinds } from "../../../store/schema.ts";
 import { opaqueKinds } from "../../../store/attribute-kinds.ts";
 import { bind, join, sql, type Statement } from "../../../store/statement.ts";
 import { allOf } from "../../conditions.ts";

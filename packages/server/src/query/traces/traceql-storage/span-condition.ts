@@ -6,7 +6,6 @@ import type {
   FieldOperation,
   IntrinsicField,
 } from "@sounding/traceql/syntax/ast";
-import { attributeKinds } from "../../../store/schema.ts";
 import { attributeKinds } from "../../../store/attribute-kinds.ts";
 import { bind, callerOrganization, join, sql, type Statement } from "../../../store/statement.ts";
 import { allOf, projectCondition, startTimeCondition } from "../../conditions.ts";

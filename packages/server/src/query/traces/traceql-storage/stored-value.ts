@@ -1,6 +1,5 @@
 /** Converts attribute values from the store's columns to TraceQL's values. */
 import type { StaticValue } from "@sounding/traceql/syntax/ast";
-import { attributeKinds } from "../../../store/schema.ts";
 import { attributeKinds } from "../../../store/attribute-kinds.ts";
 import { toAnyValue, toPlainText, type AnyValue } from "../../attribute-values.ts";
 
