@@ -6,12 +6,10 @@
  */
 import { AppError } from "../errors.ts";
 import { inputLimit } from "../input-limits.ts";
-import { appendEntries, systemEntry } from "../tenancy/audit/chain.ts";
-import { systemActor } from "../tenancy/audit/entry.ts";
 import type { ControlDatabase, Writer } from "../tenancy/control-database.ts";
-import { isActiveMembership } from "../tenancy/deactivation.ts";
 import { findPerson, normalEmail } from "../tenancy/people.ts";
 import { hashSecret } from "../tenancy/secret.ts";
+import { appendPersonEntry } from "./person-entry.ts";
 
 const ofNetwork = {
   free: inputLimit({
@@ -48,12 +46,6 @@ const mostDelays = inputLimit({
   bounds: "Accounts and networks whose failed sign-ins are remembered",
   value: 20_000,
   error: { instead: "those that failed longest ago are forgotten" },
-});
-const mostTold = inputLimit({
-  area: "Administration",
-  bounds: "Organizations of a person whose audit log says that sign-ins are delayed",
-  value: 10,
-  error: { instead: "the others have no entry" },
 });
 const prunedEvery = 100;
 const allNetworks = "*";
@@ -207,30 +199,8 @@ function delayMs(failures: number, { free, longestMs }: typeof ofAll): number {
   return failures < free ? 0 : Math.min(longestMs, 1000 * 2 ** (failures - free));
 }
 
-/** One entry for each organization of the person, whose administrators see it; one for operators if there is none. */
 async function noteDelay(transaction: Writer, { email, network }: AttemptAt, failures: number): Promise<void> {
   const person = await findPerson(transaction, { email });
-  if (person === undefined) return;
-  const organizations = await transaction
-    .selectFrom("memberships")
-    .innerJoin("organizations", "organizations.id", "memberships.organization_id")
-    .select("organization_id as organizationId")
-    .distinct()
-    .where("person_id", "=", person.id)
-    .where("organizations.archived_at", "is", null)
-    .where(isActiveMembership())
-    .orderBy("organization_id")
-    .limit(mostTold)
-    .execute();
-  const concerned = organizations.length === 0 ? [{ organizationId: null }] : organizations;
-  await appendEntries(
-    transaction,
-    concerned.map(({ organizationId }) => ({
-      ...systemEntry("delaySignIn", { failures }),
-      actor: { ...systemActor, organizationId },
-      organizationId,
-      address: network,
-      object: { kind: "person", id: person.id, name: person.email },
-    })),
-  );
+  if (person !== undefined)
+    await appendPersonEntry(transaction, person, { action: "delaySignIn", details: { failures }, network });
 }

@@ -8,12 +8,12 @@ import {
 import { refuseOtherOrigins } from "../../http/authenticate-session.ts";
 import { clientNetwork } from "../../http/client-address.ts";
 import { route, type Route, type RouteInput } from "../../http/route.ts";
-import { appendEntries, systemEntry } from "../../tenancy/audit/chain.ts";
 import type { ControlDatabase } from "../../tenancy/control-database.ts";
 import type { ServerAddress } from "../../tenancy/sign-in-link.ts";
 import type { AccountDelays } from "../account-delays.ts";
 import { beginSession, openSession, requireNotDisabled, type AccountSessionParts } from "../account-session.ts";
 import { findAccount } from "../accounts.ts";
+import { appendPersonEntry } from "../person-entry.ts";
 import { SignInAttempts } from "../sign-in-attempts.ts";
 import { checkSignature, invalid, readChallenge } from "./ceremonies.ts";
 import { challengeSeconds, type PasskeyChallenges } from "./challenges.ts";
@@ -58,9 +58,10 @@ export function passkeySignInRoutes(parts: PasskeySignInParts): Route[] {
       });
     } finally {
       if (isCopied) {
-        const entry = systemEntry("refuseCopiedPasskey", { passkey_id: passkey.id, counter: signature.counter });
-        const object = { kind: "person", id: person.id, name: person.email };
-        await control.write((transaction) => appendEntries(transaction, [{ ...entry, address: network, object }]));
+        const details = { passkey_id: passkey.id, counter: signature.counter };
+        await control.write((transaction) =>
+          appendPersonEntry(transaction, person, { action: "refuseCopiedPasskey", details, network }),
+        );
       }
     }
   }
