@@ -154,16 +154,22 @@ export async function decideDeviceCode(
   return { ...row, ...values };
 }
 
-/** What became of the terminal with this secret code; a decided one is used up. */
+/** What became of the terminal with this secret code; a decided one is used up, by the first of two that ask at the same time. */
 export async function takeDeviceCode(transaction: Writer, deviceCode: string): Promise<DeviceCodeRow | undefined> {
   const hash = hashSecret(deviceCode);
-  const row = await transaction
+  const decided = await transaction
+    .deleteFrom("device_codes")
+    .where("device_hash", "=", hash)
+    .where("expires_at", ">", nowSeconds())
+    .where("status", "!=", "pending")
+    .returningAll()
+    .executeTakeFirst();
+  if (decided !== undefined) return decided;
+  return await transaction
     .selectFrom("device_codes")
     .selectAll()
     .where("device_hash", "=", hash)
     .where("expires_at", ">", nowSeconds())
+    .where("status", "=", "pending")
     .executeTakeFirst();
-  if (row !== undefined && row.status !== "pending")
-    await transaction.deleteFrom("device_codes").where("device_hash", "=", hash).execute();
-  return row;
 }

@@ -18,7 +18,7 @@ import { route, type ErrorWriter, type Route, type RouteInput, type RouteRespons
 import { inputLimit } from "../input-limits.ts";
 import { RatePerMinute } from "../rate-per-minute.ts";
 import type { PersonSession } from "../session.ts";
-import type { ControlDatabase } from "../tenancy/control-database.ts";
+import type { ControlDatabase, Reader } from "../tenancy/control-database.ts";
 import { loadPerson } from "../tenancy/load-person.ts";
 import { publicAddress, type ServerAddress } from "../tenancy/sign-in-link.ts";
 import {
@@ -118,14 +118,17 @@ export function deviceRoutes({ address, control, failedKeys, now }: DeviceRouteP
       const row = await takeDeviceCode(transaction, deviceCode);
       if (row === undefined || row.status !== "approved" || row.person_id === null) return { row, session: undefined };
       const known = await loadPerson(transaction, row.person_id);
-      if (known === undefined || known.refusal !== undefined) return { row, session: undefined };
+      const approvedIn = await approvingSession(transaction, row);
+      // What ended the session, such as a new password, must not leave a terminal that it approved.
+      if (known === undefined || known.refusal !== undefined || approvedIn === undefined)
+        return { row, session: undefined };
       const session = await createTerminalSession(transaction, {
         personId: row.person_id,
         organizationId: row.organization_id ?? undefined,
         client: row.client,
         address: row.address ?? undefined,
         lifetimeSeconds: longestSessionSeconds,
-        at: await signedInAt(transaction, row),
+        at: signedInAt(approvedIn),
       });
       return { row, session };
     });
@@ -181,16 +184,20 @@ export function deviceRoutes({ address, control, failedKeys, now }: DeviceRouteP
   return [begin, tokens, revoke, show, decide];
 }
 
-/** Signed out at the provider, the person is signed out of the terminal as well. */
-async function signedInAt(database: Parameters<typeof loadPerson>[0], { approved_by: sessionId }: DeviceCodeRow) {
+/** Undefined if it has ended. */
+async function approvingSession(database: Reader, { approved_by: sessionId }: DeviceCodeRow) {
   if (sessionId === null) return undefined;
-  const row = await database
+  return await database
     .selectFrom("person_sessions")
     .select(["provider", "subject", "provider_session"])
     .where("id", "=", sessionId)
     .executeTakeFirst();
-  if (row === undefined || row.provider === null || row.subject === null) return undefined;
-  const { provider, provider_session: providerSession, subject } = row;
+}
+
+/** Signed out at the provider, the person is signed out of the terminal as well. */
+function signedInAt(session: NonNullable<Awaited<ReturnType<typeof approvingSession>>>) {
+  const { provider, provider_session: providerSession, subject } = session;
+  if (provider === null || subject === null) return undefined;
   return { provider, subject, providerSession: providerSession ?? undefined, refreshToken: undefined };
 }
 

@@ -23,7 +23,7 @@ import { backchannelLogout } from "./backchannel-logout.ts";
 import { linkPerson } from "./link-person.ts";
 import { createBrowserSession, firstOrganization } from "./person-sessions.ts";
 import { problemPage } from "./problem-page.ts";
-import { SignInAttempts } from "./sign-in-attempts.ts";
+import { logoutLimits, SignInAttempts, signInLimits } from "./sign-in-attempts.ts";
 
 export interface ProviderRouteParts {
   readonly control: ControlDatabase;
@@ -45,7 +45,8 @@ export interface ProviderRouteParts {
 
 export function providerRoutes(parts: ProviderRouteParts): Route[] {
   const { address, control, failedKeys, logger, now, providers, sessionCookie, signInCookie } = parts;
-  const attempts = new SignInAttempts(now);
+  const attempts = new SignInAttempts(now, signInLimits);
+  const logouts = new SignInAttempts(now, logoutLimits);
   const nowSeconds = (): number => Math.floor(now() / 1000);
 
   function providerOf({ path }: Pick<RouteInput<unknown>, "path">): OpenIdProvider {
@@ -141,7 +142,7 @@ export function providerRoutes(parts: ProviderRouteParts): Route[] {
     refuseOtherOrigins(input.headers, input.origin());
     const token = new URLSearchParams(input.bytes.toString("utf8")).get("logout_token") ?? "";
     const provider = providerOf(input);
-    const ended = await attempts.run(input.clientAddress, () => backchannelLogout(provider, token, control));
+    const ended = await logouts.run(input.clientAddress, () => backchannelLogout(provider, token, control));
     input.note({ provider: provider.name, sessions_ended: ended });
     return json({});
   });

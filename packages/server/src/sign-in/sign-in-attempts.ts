@@ -13,6 +13,12 @@ const perMinute = inputLimit({
   value: 60,
   error: "rate_limited",
 });
+const logoutsPerMinute = inputLimit({
+  area: "Administration",
+  bounds: "Logout tokens from one client address, such as that of an identity provider, in a minute",
+  value: 1200,
+  error: "rate_limited",
+});
 const concurrentPerClient = inputLimit({
   area: "Administration",
   bounds: "Sign-ins that one client address finishes at the same time",
@@ -26,25 +32,39 @@ const concurrent = inputLimit({
   error: "overloaded",
 });
 
+interface AttemptLimits {
+  readonly what: string;
+  /** From one client address. */
+  readonly perMinute: number;
+  readonly concurrent: number;
+}
+
+export const signInLimits: AttemptLimits = { what: "sign-ins", perMinute, concurrent: concurrentPerClient };
+/** One address sends those of everybody, and none twice. */
+export const logoutLimits: AttemptLimits = { what: "logouts", perMinute: logoutsPerMinute, concurrent };
+
 export class SignInAttempts {
   readonly #rate: RatePerMinute;
+  readonly #limits: AttemptLimits;
   readonly #running = new Map<string, number>();
   #total = 0;
 
   /** @param now milliseconds */
-  constructor(now: () => number) {
-    this.#rate = new RatePerMinute(perMinute, now);
+  constructor(now: () => number, limits: AttemptLimits) {
+    this.#limits = limits;
+    this.#rate = new RatePerMinute(limits.perMinute, now);
   }
 
   /** Runs the end of a sign-in. @throws AppError rate_limited, overloaded, or what `work` throws */
   async run<T>(address: string | undefined, work: () => Promise<T>): Promise<T> {
     const client = clientNetwork(address ?? "");
+    const { what, ...limits } = this.#limits;
     const waitMs = this.#rate.count(client);
     if (waitMs > 0)
-      throw refused("rate_limited", `More than ${perMinute} sign-ins a minute came from your address.`, waitMs);
+      throw refused("rate_limited", `More than ${limits.perMinute} ${what} a minute came from your address.`, waitMs);
     const running = this.#running.get(client) ?? 0;
-    if (running >= concurrentPerClient)
-      throw refused("rate_limited", `${concurrentPerClient} sign-ins from your address are not finished yet.`, 1000);
+    if (running >= limits.concurrent)
+      throw refused("rate_limited", `${limits.concurrent} ${what} from your address are not finished yet.`, 1000);
     if (this.#total >= concurrent) throw refused("overloaded", "Too many people sign in at the moment.", 1000);
     this.#running.set(client, running + 1);
     this.#total += 1;

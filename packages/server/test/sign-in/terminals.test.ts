@@ -129,6 +129,25 @@ onEachDatabase("terminals", ({ open }) => {
     assert.equal((await device.poll(codes.device_code)).body["error"], "access_denied");
   });
 
+  test("a terminal gets nothing once the session that approved it has ended, and no code works twice", async () => {
+    const control = await open();
+    const { browser, device, server } = await signedIn(control, "dev");
+    await using _server = server;
+    const approve = async () => {
+      const codes = await device.begin();
+      await browser.request("POST", `/authentication/device_requests/${codes.user_code}`, { decision: "approve" });
+      return codes.device_code;
+    };
+    const code = await approve();
+    const answers = await Promise.all([device.poll(code), device.poll(code), device.poll(code)]);
+    assert.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 400, 400]);
+    const late = await approve();
+    const { body: session } = await browser.request("GET", "/authentication/session");
+    await browser.request("DELETE", `/authentication/sessions/${session.id}`);
+    assert.equal((await device.poll(late)).body["error"], "access_denied");
+    assert.equal((await device.poll(late)).body["error"], "expired_token");
+  });
+
   test("a logout at the provider ends the terminal's session", async () => {
     const control = await open();
     const { browser, device, person, server } = await signedIn(control, "dev");
