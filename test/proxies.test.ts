@@ -191,6 +191,14 @@ for (const name of proxyNames) {
       session.destroy();
     });
 
+    test("browsers are told to use TLS only", async () => {
+      for (const path of ["/v1/models", "/healthz", "/console/"]) {
+        const { body, headers } = await request(`${proxy.url}${path}`, { dispatcher });
+        await body.dump();
+        assert.equal(headers["strict-transport-security"], "max-age=31536000", path);
+      }
+    });
+
     test("metrics and health are not public", async () => {
       for (const path of ["/metrics", "/readyz", "/healthz"]) {
         const { statusCode, body } = await request(`${proxy.url}${path}`, { dispatcher });

@@ -67,18 +67,21 @@ function send(file: ConsoleFile, acceptEncoding: string | string[] | undefined):
     type: file.type,
     headers: {
       "cache-control": file.immutable ? "public, max-age=31536000, immutable" : "no-cache",
+      // Of a worker, that of its script counts.
+      "content-security-policy": contentSecurityPolicy,
       vary: "accept-encoding",
-      "x-content-type-options": "nosniff",
       ...(compressed === undefined ? {} : { "content-encoding": "gzip" }),
     },
   };
 }
 
+// Media and images may also come from memory: recordings, synthesized speech, images of a prompt.
+const contentSecurityPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src 'self' blob:; font-src 'self'; connect-src 'self'; worker-src 'self' blob:; base-uri 'self'; form-action 'self'; frame-ancestors 'none'";
+
 const pageHeaders: ResponseHeaders = {
   "cache-control": "no-cache",
-  // Media and images may also come from memory: recordings, synthesized speech, images of a prompt.
-  "content-security-policy":
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src 'self' blob:; font-src 'self'; connect-src 'self'; worker-src 'self' blob:; base-uri 'self'; form-action 'self'; frame-ancestors 'none'",
+  "content-security-policy": contentSecurityPolicy,
   "cross-origin-opener-policy": "same-origin",
   "permissions-policy": "microphone=(self), camera=(), geolocation=()",
   "referrer-policy": "no-referrer",

@@ -30,15 +30,24 @@ export function shutdownError(): AppError {
   return new AppError("overloaded", "The server is shutting down. Retry later.");
 }
 
+/** Of every response that has no others: browsers keep no copy, take it for nothing else than its type, and show it in no frame. */
+const protectiveHeaders: ResponseHeaders = {
+  "cache-control": "no-store",
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+};
+
 /** Sets the headers of every response, errors included. */
 export function setCommonHeaders(context: RequestContext, server: ServeContext): void {
   const { cors_origins: origins } = server.settings;
   if (origins.length === 0 && !server.isClosing()) {
-    context.responseHeaders = { "x-request-id": context.requestId };
+    context.responseHeaders = { "x-request-id": context.requestId, ...protectiveHeaders };
     return;
   }
   context.responseHeaders = {
     "x-request-id": context.requestId,
+    ...protectiveHeaders,
     ...(server.isClosing() ? { connection: "close" } : undefined),
     ...(origins.length === 0 ? undefined : corsHeaders(context.request, origins)),
   };

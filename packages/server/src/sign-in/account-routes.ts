@@ -55,7 +55,7 @@ export function accountRoutes(parts: AccountRouteParts): Route[] {
     route(getAccountOperation, async (input) => json(await show(input))),
     route(changePasswordOperation, async (input) => {
       await change(input, async ({ account, key, person }) => {
-        requireGoodPassword(input.body.password, { email: person.email });
+        await requireGoodPassword(input.body.password, { email: person.email });
         const { key: newKey, stored } = await hash.create(input.body.password);
         const secret = account.totp_secret === null ? undefined : openToken(account.totp_secret, key, person.id);
         return async (transaction) => {

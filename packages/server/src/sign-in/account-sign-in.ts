@@ -75,7 +75,7 @@ export function accountSignInRoutes(parts: AccountSignInParts): Route[] {
     const id = await control.read((database) => personOfLink(database, body.token));
     if (id === undefined) throw invalidLink();
     const { email } = await control.read((database) => requirePerson(database, id));
-    requireGoodPassword(body.password, { email });
+    await requireGoodPassword(body.password, { email });
     const { stored } = await hash.create(body.password);
     return await control.change(async (transaction) => {
       const personId = await takeAccountLink(transaction, body.token);

@@ -1,5 +1,5 @@
 /** Local accounts in the control database: the password and the second factor of a person. */
-import { randomBytes } from "node:crypto";
+import { randomInt } from "node:crypto";
 import type { Selectable } from "kysely";
 import type { Reader, Writer } from "../tenancy/control-database.ts";
 import { findPerson, type PersonRow } from "../tenancy/people.ts";
@@ -11,7 +11,8 @@ import { stepOfCode } from "./totp.ts";
 export type AccountRow = Selectable<ControlTables["accounts"]>;
 
 const recoveryCodes = 10;
-const recoveryCodeLength = 16;
+/** 118 bits, so that hashes without a salt are enough. */
+const recoveryCodeLength = 24;
 /** Without characters that look alike. */
 const recoveryAlphabet = "23456789abcdefghjkmnpqrstuvwxyz";
 
@@ -119,7 +120,7 @@ export async function useCode(
 }
 
 function newRecoveryCode(): string {
-  const text = Array.from(randomBytes(recoveryCodeLength), (byte) => recoveryAlphabet[byte % recoveryAlphabet.length]);
+  const text = Array.from({ length: recoveryCodeLength }, () => recoveryAlphabet[randomInt(recoveryAlphabet.length)]);
   return text.join("").replaceAll(/.{4}(?=.)/g, "$&-");
 }
 

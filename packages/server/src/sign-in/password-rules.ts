@@ -14,8 +14,8 @@ const longest = inputLimit({
   error: "invalid_request",
 });
 
-/** The commonest ones of at least twelve characters, and what people type to reach that length. */
-const common: ReadonlySet<string> = new Set(
+/** What people type to reach twelve characters. */
+const typed: ReadonlySet<string> = new Set(
   `123456789012 1234567890123 12345678901234 123456789123 1234567891011 123123123123 123456123456 111222333444 012345678910
    0123456789012 987654321098 9876543210123 1q2w3e4r5t6y 1q2w3e4r5t6y7u 1qaz2wsx3edc 1qaz2wsx3edc4rfv zaq12wsxcde3 qwertyuiop12
    qwertyuiop123 qwertyuiop[] qwertyuiopas qwertyqwerty qwerty123456 qwerty1234567 asdfghjkl123 asdfghjkl;'\\ zxcvbnm12345
@@ -30,20 +30,35 @@ const common: ReadonlySet<string> = new Set(
    companyname123 winter2025winter summer2025summer winter202526 summer2026summer`.split(/\s+/),
 );
 
+let leaked: Promise<ReadonlySet<string>> | undefined;
+
+/** Of the 49,000 passwords that occur most in leaks, those that are long enough. */
+async function leakedPasswords(): Promise<ReadonlySet<string>> {
+  leaked ??= import("@zxcvbn-ts/language-common").then(
+    ({ dictionary }) => new Set(dictionary["passwords-common"].filter(({ length }) => length >= shortest)),
+  );
+  return await leaked;
+}
+
 /** @throws AppError invalid_request */
-export function requireGoodPassword(
+export async function requireGoodPassword(
   password: string,
   { email, param = "password" }: { readonly email: string; readonly param?: string },
-): void {
+): Promise<void> {
   const refuse = (reason: string): never => {
     throw new AppError("invalid_request", `${reason} Choose another one, such as several words.`, { param });
   };
   const characters = Array.from(password.normalize("NFKC"));
-  if (characters.length < shortest || characters.length > longest)
-    refuse(`The password has ${characters.length} characters; ${shortest} to ${longest} are allowed.`);
+  // Several spaces in a row make a password longer, but not harder to guess.
+  const counted = Array.from(password.normalize("NFKC").replaceAll(/\s+/g, " ")).length;
+  if (counted < shortest || characters.length > longest)
+    refuse(
+      `The password has ${counted < shortest ? counted : characters.length} characters; ${shortest} to ${longest} are allowed.`,
+    );
   if (new Set(characters).size <= 2) refuse("The password repeats one or two characters.");
   const lower = password.normalize("NFKC").toLowerCase().trim();
   const names = [email, email.slice(0, email.lastIndexOf("@"))];
-  if (common.has(lower.replaceAll(/\s/g, ""))) refuse("The password is one of the commonest.");
+  const bare = lower.replaceAll(/\s/g, "");
+  if (typed.has(bare) || (await leakedPasswords()).has(bare)) refuse("The password is one of the commonest.");
   if (names.includes(lower)) refuse("The password is your mail address.");
 }

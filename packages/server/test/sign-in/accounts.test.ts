@@ -95,7 +95,15 @@ describe("invitations", () => {
   test("short, common and personal passwords are refused, and the link stays usable", async () => {
     const { email, id } = await server.add();
     const token = await server.link(id);
-    for (const bad of ["elevenchars", "password1234", "Password 1234", "aaaaaaaaaaaaaa", email]) {
+    for (const bad of [
+      "elevenchars",
+      "ten      chars",
+      "password1234",
+      "Password 1234",
+      "Qazwsxedc123",
+      "aaaaaaaaaaaaaa",
+      email,
+    ]) {
       const { body, status } = await accept(server.browser(), token, bad);
       assert.deepEqual([status, body.error?.param], [400, "password"], bad);
       assert.ok(!body.error!.message.includes(bad), "the answer does not repeat the password");
@@ -247,6 +255,7 @@ describe("one-time codes", () => {
     const { browser, email } = await server.join();
     const codes = await addCodes(browser);
     assert.equal(codes.length, 10);
+    for (const code of codes) assert.match(code, /^(?:[2-9a-z]{4}-){5}[2-9a-z]{4}$/);
     assert.equal((await server.signIn(server.browser(), email, { code: codes[0]!.toUpperCase() })).status, 201);
     assert.equal((await server.signIn(server.browser(), email, { code: codes[0]! })).status, 401);
     const other = server.browser();
