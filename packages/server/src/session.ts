@@ -41,3 +41,10 @@ export function sessionKey(
   if (session.person !== undefined) return keyOfPerson(session.person, claim, session.organizationId);
   return administrative.has(permission) ? (session.operatorKey ?? session.key) : session.key;
 }
+
+/** How long sessions of browsers last. */
+export interface SessionLimits {
+  readonly longestSeconds: number;
+  /** Without a request. */
+  readonly idleSeconds: number;
+}

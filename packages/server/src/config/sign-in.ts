@@ -166,6 +166,20 @@ export const signIn = Type.Object(
       description:
         "Whether people can sign in with a mail address and a password. `false` refuses passwords and links to choose one; sessions that are open continue.",
     }),
+    session_hours: Type.Integer({
+      minimum: 1,
+      maximum: 720,
+      default: 720,
+      description:
+        "Longest time that a session of the console lasts, whatever opened it. Without it, one with keys lasts 30 days, one with a password 7 days, and one of a provider its own `session_hours`. Terminals are not limited by it.",
+    }),
+    session_idle_minutes: Type.Integer({
+      minimum: 5,
+      maximum: 10_080,
+      default: 10_080,
+      description:
+        "How long a session of the console lasts without a request. Pages that show live data send requests while they are open.",
+    }),
     providers: Type.Record(Type.String({ pattern: "^[a-z0-9][a-z0-9_-]{0,39}$" }), provider, {
       maxProperties: 50,
       propertyNames: { pattern: "^[a-z0-9][a-z0-9_-]{0,39}$" },

@@ -3,6 +3,7 @@ import type { ProviderSettings, SignInSettings } from "../config/sign-in.ts";
 import type { KeyCheck } from "../http/authenticate.ts";
 import type { Sessions } from "../http/authenticate-session.ts";
 import type { Route } from "../http/route.ts";
+import type { SessionLimits } from "../session.ts";
 import { createKeyCheck } from "../tenancy/key-check.ts";
 import { createSignIn, openSignInCookies, type SignInOptions } from "../tenancy/sign-in.ts";
 import type { PasswordCost } from "./password-hash.ts";
@@ -21,7 +22,7 @@ export interface OpenSignIn extends Sessions {
   close(): Promise<void>;
 }
 
-export interface OpenSignInOptions extends Omit<SignInOptions, "cookies" | "people" | "checkKey"> {
+export interface OpenSignInOptions extends Omit<SignInOptions, "cookies" | "limits" | "people" | "checkKey"> {
   readonly settings: SignInSettings;
   readonly passwordCost?: PasswordCost | undefined;
 }
@@ -29,7 +30,12 @@ export interface OpenSignInOptions extends Omit<SignInOptions, "cookies" | "peop
 export async function openSignIn(options: OpenSignInOptions): Promise<OpenSignIn> {
   const cookies = await openSignInCookies(options.control);
   const keys = createKeyCheck(options);
-  const parts = { ...options, checkKey: keys.check, cookies };
+  let current = options.settings;
+  const limits = (): SessionLimits => ({
+    longestSeconds: current.session_hours * 3600,
+    idleSeconds: current.session_idle_minutes * 60,
+  });
+  const parts = { ...options, checkKey: keys.check, cookies, limits };
   const people = createPeopleSignIn(parts);
   const signIn = createSignIn({ ...parts, people });
   return {
@@ -37,7 +43,10 @@ export async function openSignIn(options: OpenSignInOptions): Promise<OpenSignIn
     checkCaller: people.checkCaller,
     routes: [...signIn.routes, ...people.routes],
     providerSettings: people.providerSettings,
-    reload: people.reload,
+    reload(settings) {
+      current = settings;
+      people.reload(settings);
+    },
     settled: people.settled,
     async close() {
       await people.close();

@@ -12,7 +12,7 @@ import { BearerTokens } from "../identity/bearer-tokens.ts";
 import { OpenIdProviders } from "../identity/openid-providers.ts";
 import type { Logger } from "../logger.ts";
 import { keyOfPerson } from "../person.ts";
-import type { PersonSession } from "../session.ts";
+import type { PersonSession, SessionLimits } from "../session.ts";
 import type { CheckedKey, ScopeClaim } from "../tenant.ts";
 import { accountLinkRoutes } from "../tenancy/account-link-routes.ts";
 import type { ControlDatabase } from "../tenancy/control-database.ts";
@@ -59,6 +59,7 @@ export interface PeopleSignInOptions {
   readonly address: ServerAddress;
   readonly cookies: { readonly session: SecretCookie; readonly signIn: SecretCookie };
   readonly logger: Logger;
+  readonly limits: () => SessionLimits;
   /** Absent: a cost that suits servers. */
   readonly passwordCost?: PasswordCost | undefined;
   /** UNIX milliseconds. */
@@ -85,6 +86,7 @@ export function createPeopleSignIn(options: PeopleSignInOptions): PeopleSignIn {
   });
   const sessions = createPersonSessionCheck({
     control,
+    limits: options.limits,
     logger,
     now,
     onUse: (row, secret) => recheck.consider(row, secret),
@@ -154,7 +156,7 @@ export function createPeopleSignIn(options: PeopleSignInOptions): PeopleSignIn {
       ...passkeyRoutes({ ...accounts, challenges, proof, address }),
       ...accountLinkRoutes(control, address),
       ...deviceRoutes({ control, address, failedKeys, now }),
-      ...sessionRoutes(control, () => sessions.clear()),
+      ...sessionRoutes(control, { limits: options.limits, onEnd: () => sessions.clear() }),
     ],
     providerSettings: () => [...providers.all.values()].map(({ settings: own }) => own),
     reload,

@@ -1,12 +1,13 @@
 /** Finds and checks the session of a person for a cookie or an access token, with a cache, since every request needs it. */
 import { AppError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
-import type { PersonSession } from "../session.ts";
+import type { PersonSession, SessionLimits } from "../session.ts";
 import type { ControlDatabase } from "../tenancy/control-database.ts";
 import { createLastUsed } from "../tenancy/last-used.ts";
 import { loadPerson, type KnownPerson } from "../tenancy/load-person.ts";
 import { createRevalidatingCache } from "../tenancy/revalidating-cache.ts";
 import { equalHashes, hashSecret, maximumSecretLength } from "../tenancy/secret.ts";
+import { idleText } from "../tenancy/session-check.ts";
 import { personIdleSeconds, type PersonSessionRow } from "./person-sessions.ts";
 
 export interface PersonSessionCheck {
@@ -23,6 +24,7 @@ export interface PersonSessionCheck {
 export interface PersonSessionCheckOptions {
   readonly control: ControlDatabase;
   readonly logger: Logger;
+  readonly limits: () => SessionLimits;
   /** UNIX milliseconds. */
   readonly now: () => number;
   /** Called when a valid session is used. */
@@ -42,21 +44,26 @@ const cacheIdLength = 16;
 
 export function createPersonSessionCheck({
   control,
+  limits,
   logger,
   now,
   onUse,
 }: PersonSessionCheckOptions): PersonSessionCheck {
   const sessionsUsed = createLastUsed(control, logger, "person_sessions");
   const peopleUsed = createLastUsed(control, logger, "people");
-  const known = createRevalidatingCache<string, KnownSession>({ load: (hash) => loadSession(control, hash), now });
+  const known = createRevalidatingCache<string, KnownSession>({
+    load: (hash) => loadSession(control, hash, limits()),
+    now,
+  });
   control.onChange(() => known.clear());
 
   function admit(found: KnownSession | undefined, hash: string, secret: string): PersonSession | undefined {
     if (found === undefined || !equalHashes(found.row.secret_hash, hash)) return undefined;
     const { refusal, row, session } = found;
     const time = now();
-    if (time >= Math.min(row.expires_at, row.secret_expires_at) * 1000) throw ended("It has expired.");
-    if (time - found.usedMs >= personIdleSeconds * 1000) throw ended("It was not used for a week.");
+    if (time >= Math.min(session.expiresAt, row.secret_expires_at) * 1000) throw ended("It has expired.");
+    const idleSeconds = row.kind === "browser" ? limits().idleSeconds : personIdleSeconds;
+    if (time - found.usedMs >= idleSeconds * 1000) throw ended(idleText(idleSeconds));
     if (refusal !== undefined) throw ended(refusal);
     if (time - found.usedMs >= useIsNotedEveryMs) {
       found.usedMs = time;
@@ -87,7 +94,11 @@ function ended(reason: string): AppError {
   return new AppError("invalid_session", `Your session has ended. ${reason} Sign in again.`);
 }
 
-function loadSession(control: ControlDatabase, hash: string): Promise<KnownSession | undefined> {
+function loadSession(
+  control: ControlDatabase,
+  hash: string,
+  { longestSeconds }: SessionLimits,
+): Promise<KnownSession | undefined> {
   return control.read(async (database) => {
     const row = await database
       .selectFrom("person_sessions")
@@ -103,7 +114,7 @@ function loadSession(control: ControlDatabase, hash: string): Promise<KnownSessi
         person: known.person,
         organizationId: row.organization_id ?? undefined,
         provider: row.provider ?? undefined,
-        expiresAt: row.expires_at,
+        expiresAt: row.kind === "browser" ? Math.min(row.expires_at, row.created_at + longestSeconds) : row.expires_at,
       },
       refusal: refusalOf(known),
       usedMs: row.last_used_at * 1000,

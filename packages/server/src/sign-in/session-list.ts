@@ -1,9 +1,9 @@
 /** Reads and ends sessions by their identifiers: those of people, and those that were opened with keys. */
 import type { SessionEntry } from "../api/session-list.ts";
 import { AppError } from "../errors.ts";
+import type { SessionLimits } from "../session.ts";
 import type { ControlDatabase, Reader } from "../tenancy/control-database.ts";
 import { nowSeconds } from "../tenancy/row-values.ts";
-import { sessionIdleSeconds } from "../tenancy/sessions.ts";
 import { personIdleSeconds } from "./person-sessions.ts";
 
 /** Whose sessions are meant. Absent members select nothing. */
@@ -13,6 +13,8 @@ export interface SessionFilter {
   readonly keyId?: string | undefined;
   /** Of a session: the organization of its keys, or the one that a person chose. */
   readonly organizationId?: string | undefined;
+  /** Those that are over them are not listed. */
+  readonly limits: SessionLimits;
 }
 
 type Entry = Omit<SessionEntry, "current">;
@@ -55,7 +57,7 @@ export function sessionNotFound(id: string): AppError {
   return new AppError("not_found", `The session ${JSON.stringify(id)} does not exist, or has ended.`);
 }
 
-function personSessions(database: Reader, { id, keyId, organizationId, personId }: SessionFilter) {
+function personSessions(database: Reader, { id, keyId, limits, organizationId, personId }: SessionFilter) {
   const now = nowSeconds();
   let query = database
     .selectFrom("person_sessions")
@@ -64,6 +66,15 @@ function personSessions(database: Reader, { id, keyId, organizationId, personId 
     .select("people.email")
     .where("person_sessions.expires_at", ">", now)
     .where("person_sessions.last_used_at", ">", now - personIdleSeconds)
+    .where((where) =>
+      where.or([
+        where("person_sessions.kind", "=", "terminal"),
+        where.and([
+          where("person_sessions.last_used_at", ">", now - limits.idleSeconds),
+          where("person_sessions.created_at", ">", now - limits.longestSeconds),
+        ]),
+      ]),
+    )
     .orderBy("person_sessions.id", "desc");
   if (id !== undefined) query = query.where("person_sessions.id", "=", id);
   if (personId !== undefined) query = query.where("person_sessions.person_id", "=", personId);
@@ -71,7 +82,7 @@ function personSessions(database: Reader, { id, keyId, organizationId, personId 
   return keyId === undefined ? query : query.where("person_sessions.id", "is", null);
 }
 
-function keySessions(database: Reader, { id, keyId, organizationId, personId }: SessionFilter) {
+function keySessions(database: Reader, { id, keyId, limits, organizationId, personId }: SessionFilter) {
   const now = nowSeconds();
   let query = database
     .selectFrom("sessions")
@@ -80,7 +91,8 @@ function keySessions(database: Reader, { id, keyId, organizationId, personId }: 
     .select(["keys.name as keyName", "keys.organization_id as organizationId"])
     .where("keys.revoked_at", "is", null)
     .where("sessions.expires_at", ">", now)
-    .where("sessions.last_used_at", ">", now - sessionIdleSeconds)
+    .where("sessions.last_used_at", ">", now - limits.idleSeconds)
+    .where("sessions.created_at", ">", now - limits.longestSeconds)
     .orderBy("sessions.id", "desc");
   if (id !== undefined) query = query.where("sessions.id", "=", id);
   if (keyId !== undefined)

@@ -10,6 +10,7 @@ import {
 } from "../api/session-list.ts";
 import { AppError } from "../errors.ts";
 import { route, type Route, type RouteInput, type RouteResponse } from "../http/route.ts";
+import type { SessionLimits } from "../session.ts";
 import type { Scope } from "../tenant.ts";
 import { namedOrganization } from "../tenancy/authority.ts";
 import type { ControlDatabase } from "../tenancy/control-database.ts";
@@ -19,8 +20,14 @@ import { endSessionById, listSessions, sessionNotFound, type SessionFilter } fro
 /** No caller has more. */
 const mostOwn = 100;
 
-/** @param onEnd called after a session was ended or changed */
-export function sessionRoutes(control: ControlDatabase, onEnd: () => void): Route[] {
+interface SessionRouteOptions {
+  readonly limits: () => SessionLimits;
+  /** Called after a session was ended or changed. */
+  readonly onEnd: () => void;
+}
+
+export function sessionRoutes(control: ControlDatabase, { limits, onEnd }: SessionRouteOptions): Route[] {
+  const ownOf = (scope: Scope): SessionFilter => ({ ...callerOf(scope), limits: limits() });
   return [
     route(listSessionsOperation, async ({ scope, session }) => {
       const entries = await listSessions(control, ownOf(scope), { limit: mostOwn });
@@ -53,6 +60,7 @@ export function sessionRoutes(control: ControlDatabase, onEnd: () => void): Rout
     route(listOrganizationSessionsOperation, async ({ query, scope, session }) => {
       const { after, limit } = pageRequest(query);
       const filter: SessionFilter = {
+        limits: limits(),
         organizationId: await reached(control, scope, query.get("organization_id") ?? undefined),
         personId: identifierParameter(query, "person_id"),
         keyId: identifierParameter(query, "key_id"),
@@ -63,14 +71,19 @@ export function sessionRoutes(control: ControlDatabase, onEnd: () => void): Rout
       return json({ object: "list", data, has_more: found.length > limit, last_id: data.at(-1)?.id ?? null });
     }),
     route(getOrganizationSessionOperation, async ({ path, scope, session }) => {
-      const filter = { organizationId: await reached(control, scope, undefined), id: path["session_id"] ?? "" };
+      const organizationId = await reached(control, scope, undefined);
+      const filter = { organizationId, id: path["session_id"] ?? "", limits: limits() };
       const [found] = await listSessions(control, filter, { limit: 1 });
       if (found === undefined) throw sessionNotFound(filter.id);
       return json(withCurrent(found, session));
     }),
     route(endOrganizationSessionOperation, async ({ path, scope, session }) => {
       const organizationId = await reached(control, scope, undefined);
-      const ended = await endSessionById(control, { organizationId, id: path["session_id"] ?? "" });
+      const ended = await endSessionById(control, {
+        organizationId,
+        id: path["session_id"] ?? "",
+        limits: limits(),
+      });
       onEnd();
       return json(withCurrent(ended, session));
     }),
@@ -78,7 +91,7 @@ export function sessionRoutes(control: ControlDatabase, onEnd: () => void): Rout
 }
 
 /** The sessions of the person who calls, or of the key. */
-function ownOf({ key }: Scope): SessionFilter {
+function callerOf({ key }: Scope): Omit<SessionFilter, "limits"> {
   return key.person === undefined ? { keyId: key.keyId } : { personId: key.person.id };
 }
 

@@ -1,13 +1,12 @@
 /** Finds and checks the session for a cookie, with a cache like that of keys, since every request of the console needs it. */
 import { AppError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
-import type { KeySession } from "../session.ts";
+import type { KeySession, SessionLimits } from "../session.ts";
 import type { ControlDatabase } from "./control-database.ts";
 import { createLastUsed } from "./last-used.ts";
 import { loadKey, refusalOf, type KnownKey } from "./load-key.ts";
 import { createRevalidatingCache } from "./revalidating-cache.ts";
 import { equalHashes, hashSecret, maximumSecretLength } from "./secret.ts";
-import { sessionIdleSeconds } from "./sessions.ts";
 
 export interface SessionCheck {
   /**
@@ -24,6 +23,7 @@ export interface SessionCheck {
 export interface SessionCheckOptions {
   readonly control: ControlDatabase;
   readonly logger: Logger;
+  readonly limits: () => SessionLimits;
   /** UNIX milliseconds. */
   readonly now?: (() => number) | undefined;
 }
@@ -40,17 +40,21 @@ interface KnownSession {
   usedMs: number;
 }
 
-export function createSessionCheck({ control, logger, now = Date.now }: SessionCheckOptions): SessionCheck {
+export function createSessionCheck({ control, limits, logger, now = Date.now }: SessionCheckOptions): SessionCheck {
   const sessionsUsed = createLastUsed(control, logger, "sessions");
   const keysUsed = createLastUsed(control, logger);
-  const known = createRevalidatingCache<string, KnownSession>({ load: (hash) => loadSession(control, hash), now });
+  const known = createRevalidatingCache<string, KnownSession>({
+    load: (hash) => loadSession(control, hash, limits()),
+    now,
+  });
   control.onChange(() => known.clear());
 
   function admit(found: KnownSession | undefined, hash: string): KeySession | undefined {
     if (found === undefined || !equalHashes(found.hash, hash)) return undefined;
     const time = now();
     if (time >= found.expiresMs) throw ended("It has expired.");
-    if (time - found.usedMs >= sessionIdleSeconds * 1000) throw ended("It was not used for a week.");
+    const { idleSeconds } = limits();
+    if (time - found.usedMs >= idleSeconds * 1000) throw ended(idleText(idleSeconds));
     for (const key of found.keys) {
       const refusal = refusalOf(key, time);
       if (refusal !== undefined) throw ended(refusal);
@@ -77,11 +81,19 @@ export function createSessionCheck({ control, logger, now = Date.now }: SessionC
   };
 }
 
+export function idleText(seconds: number): string {
+  return `It was not used for ${seconds === 604_800 ? "a week" : `${seconds / 60} minutes`}.`;
+}
+
 function ended(reason: string): AppError {
   return new AppError("invalid_session", `Your session has ended. ${reason} Sign in again.`);
 }
 
-function loadSession(control: ControlDatabase, hash: string): Promise<KnownSession | undefined> {
+function loadSession(
+  control: ControlDatabase,
+  hash: string,
+  { longestSeconds }: SessionLimits,
+): Promise<KnownSession | undefined> {
   return control.read(async (database) => {
     const row = await database.selectFrom("sessions").selectAll().where("secret_hash", "=", hash).executeTakeFirst();
     if (row === undefined) return undefined;
@@ -90,7 +102,7 @@ function loadSession(control: ControlDatabase, hash: string): Promise<KnownSessi
     // The columns are foreign keys, and keys are never deleted.
     const [key, operatorKey] = loaded as [KnownKey, KnownKey?];
     const keys = operatorKey === undefined ? [key] : [key, operatorKey];
-    const expiresMs = row.expires_at * 1000;
+    const expiresMs = Math.min(row.expires_at, row.created_at + longestSeconds) * 1000;
     return {
       hash,
       session: {

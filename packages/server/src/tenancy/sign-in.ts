@@ -15,7 +15,7 @@ import type { FailedKeys } from "../http/failed-keys.ts";
 import { route, type ResponseHeaders, type Route, type RouteResponse } from "../http/route.ts";
 import { createSessionCookie, createSignInCookie, type SecretCookie } from "../http/session-cookie.ts";
 import type { Logger } from "../logger.ts";
-import type { CheckedSession, KeySession, PersonSession } from "../session.ts";
+import type { CheckedSession, KeySession, PersonSession, SessionLimits } from "../session.ts";
 import type { CheckedKey } from "../tenant.ts";
 import { describeAct } from "./audit/current-act.ts";
 import type { ControlDatabase } from "./control-database.ts";
@@ -68,6 +68,7 @@ export interface SignInOptions {
   readonly failedKeys: FailedKeys;
   readonly address: ServerAddress;
   readonly logger: Logger;
+  readonly limits: () => SessionLimits;
   /** UNIX milliseconds. */
   readonly now?: () => number;
 }
@@ -79,10 +80,11 @@ export function createSignIn({
   checkKey,
   failedKeys,
   address,
+  limits,
   logger,
   now,
 }: SignInOptions): SignInService {
-  const sessions = createSessionCheck({ control, logger, now });
+  const sessions = createSessionCheck({ control, limits, logger, now });
   const rate = new SignInRate(now ?? Date.now);
   const check: SignInService["check"] = (secret) =>
     people.isSecret(secret) ? people.check(secret) : sessions.check(secret);

@@ -159,4 +159,37 @@ onEachDatabase("sessions and the provider", ({ open }) => {
     assert.equal(after.status, 401);
     assert.match(after.body.error.message, /has expired/);
   });
+
+  test("a session ends after the server's hours and minutes without use, if these are fewer", async () => {
+    const control = await open();
+    await createOrganizations(control);
+    let nowMs = Date.now();
+    const limits = { session_hours: 12, session_idle_minutes: 30 };
+    await using server = await startProviderServer(control, idp, {}, { now: () => nowMs, ...limits });
+    idp.person = newPerson("alice", "dev");
+    const [idle, used] = [new PersonBrowser(server.url), new PersonBrowser(server.url)];
+    await idle.signIn();
+    await used.signIn();
+    const { body: session } = await used.request("GET", "/authentication/session");
+    assert.ok(session.expires_at * 1000 <= nowMs + 12 * 3_600_000 + 2_000);
+    const start = nowMs;
+    // The server notes the time of the last use by the system's clock.
+    const use = () =>
+      control.change((transaction) =>
+        transaction
+          .updateTable("person_sessions")
+          .set({ last_used_at: Math.floor(nowMs / 1000) - 10 })
+          .where("id", "=", session.id)
+          .execute(),
+      );
+    nowMs = start + 29 * 60_000;
+    assert.equal((await idle.request("GET", "/telemetry")).status, 200);
+    nowMs = start + 11 * 3_600_000;
+    await use();
+    assert.equal((await used.request("GET", "/telemetry")).status, 200);
+    assert.match((await idle.request("GET", "/telemetry")).body.error.message, /not used for 30 minutes/);
+    nowMs = start + 12 * 3_600_000 + 2_000;
+    await use();
+    assert.match((await used.request("GET", "/telemetry")).body.error.message, /has expired/);
+  });
 });

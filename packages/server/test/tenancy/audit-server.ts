@@ -69,7 +69,7 @@ export async function startAuditServer(
   const address = { publicUrl: undefined, url: "http://127.0.0.1:4141" };
   const signIn = await openSignIn({
     control,
-    settings: { accounts: true, providers },
+    settings: { accounts: true, providers, session_hours: 720, session_idle_minutes: 10_080 },
     passwordCost: { N: 2 ** 8, r: 8, p: 1 },
     failedKeys,
     address,

@@ -35,6 +35,8 @@ export interface SessionServerOptions {
   readonly publicUrl?: string;
   readonly providers?: SignInSettings["providers"];
   readonly accounts?: boolean;
+  readonly session_hours?: number;
+  readonly session_idle_minutes?: number;
   readonly passwordCost?: PasswordCost;
 }
 
@@ -47,6 +49,8 @@ export async function startSessionServer(control: ControlDatabase, options: Sess
     accounts = true,
     passwordCost,
     providers = {},
+    session_hours = 720,
+    session_idle_minutes = 10_080,
     publicUrl,
   } = options;
   const signIn = await openSignIn({
@@ -55,7 +59,7 @@ export async function startSessionServer(control: ControlDatabase, options: Sess
     address: { publicUrl, url: "http://127.0.0.1:4141" },
     logger: silentLogger,
     now,
-    settings: { accounts, providers },
+    settings: { accounts, providers, session_hours, session_idle_minutes },
     passwordCost,
   });
   const http = await startTestHttp({

@@ -190,6 +190,34 @@ onEachDatabase("sessions", ({ open, location }) => {
     }
   });
 
+  test("a session of keys ends after the server's hours and minutes without use", async () => {
+    const control = await open();
+    const { id: organizationId } = await createOrganization(control, { name: "acme" });
+    let time = Date.now();
+    const limits = { session_hours: 1, session_idle_minutes: 30 };
+    await using server = await startSessionServer(control, { now: () => time, ...limits });
+    const { secret } = await createKey(control, { organizationId, name: "a" });
+    const [idle, used] = [new TestBrowser(server.url), new TestBrowser(server.url)];
+    await idle.signIn({ key: secret });
+    await used.signIn({ key: secret });
+    const start = time;
+    // The server notes the time of the last use by the system's clock.
+    const use = () =>
+      control.change((transaction) =>
+        transaction
+          .updateTable("sessions")
+          .set({ last_used_at: Math.floor(time / 1000) - 10 })
+          .execute(),
+      );
+    time = start + 31 * 60_000;
+    assert.match((await idle.request("GET", "/telemetry")).body.error!.message, /not used for 30 minutes/);
+    await use();
+    assert.equal((await used.request("GET", "/telemetry")).status, 200);
+    time = start + 61 * 60_000;
+    await use();
+    assert.match((await used.request("GET", "/telemetry")).body.error!.message, /It has expired\./);
+  });
+
   test("a session ends with its key's expiry, after a week without use, and after 30 days", async () => {
     const control = await open();
     const { id: organizationId } = await createOrganization(control, { name: "acme" });
