@@ -66,7 +66,14 @@ describe("accounts in the console", { skip: needs("chromium") }, () => {
     assert.equal(await invited.page.getByLabel("Mail address").inputValue(), "bob@example.com");
     assert.ok(!invited.page.url().includes("link="), "the token stays neither in the address nor in the history");
     await assertAccessible(invited.page);
-    await invited.page.getByLabel("Password", { exact: true }).fill(password);
+    const field = invited.page.getByLabel("Password", { exact: true });
+    await field.fill(password);
+    assert.equal(await field.getAttribute("type"), "password");
+    await invited.page.getByLabel("Show it").check();
+    assert.equal(await field.getAttribute("type"), "text");
+    await assertAccessible(invited.page);
+    await invited.page.getByLabel("Show it").uncheck();
+    assert.deepEqual([await field.getAttribute("type"), await field.inputValue()], ["password", password]);
     await invited.page.getByRole("button", { name: "Save and sign in" }).click();
     await invited.page.getByRole("navigation", { name: "Views" }).waitFor();
 

@@ -1,4 +1,6 @@
 /** A field of a form for people who are not signed in. */
+import { useSignal } from "@preact/signals";
+
 export function EntryField({
   name,
   label,
@@ -20,6 +22,7 @@ export function EntryField({
   readonly value?: string | undefined;
   readonly focused?: boolean;
 }) {
+  const isShown = useSignal(false);
   const help = problem ?? hint;
   return (
     <div class="field">
@@ -29,7 +32,7 @@ export function EntryField({
         class="input"
         // The types of Preact know each kind of input only alone.
         // oxlint-disable-next-line typescript/no-unnecessary-type-assertion
-        type={type as "text"}
+        type={(isShown.value ? "text" : type) as "text"}
         name={name}
         required
         autocomplete={autocomplete}
@@ -48,6 +51,16 @@ export function EntryField({
         >
           {help}
         </span>
+      )}
+      {type === "password" && (
+        <label class="small muted">
+          <input
+            type="checkbox"
+            checked={isShown.value}
+            onChange={(event) => (isShown.value = event.currentTarget.checked)}
+          />{" "}
+          Show it
+        </label>
       )}
     </div>
   );
