@@ -26,6 +26,20 @@ async function problemsOf(path: string): Promise<string> {
 }
 
 describe("the configuration", () => {
+  test("needs TLS for identity providers of other machines, unless it allows plain HTTP", async () => {
+    const withIssuer = async (issuer: string, more = "") =>
+      write("issuer.yaml", `sign_in: { providers: { acme: { issuer: "${issuer}", client_id: a${more} } } }\n`);
+    assert.match(
+      await problemsOf(await withIssuer("http://login.example.com")),
+      /which is not encrypted; use https, or set allow_http/,
+    );
+    for (const path of [
+      await withIssuer("http://127.0.0.1:9000"),
+      await withIssuer("http://login.example.com", ", allow_http: true"),
+    ])
+      assert.deepEqual((await loadConfig({ path, env: {} })).problems, []);
+  });
+
   test("is all defaults if there is no file, and listens on this machine only", async () => {
     const { config, problems, found, file } = await loadConfig({ env: {} });
     assert.deepEqual(problems, []);
