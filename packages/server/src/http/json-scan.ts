@@ -124,6 +124,14 @@ export class JsonScan {
         this.#beginValue(at);
         inScalar = false;
         at += 1;
+        const plainEnd = findPlainEnd(text, at, Math.min(end, at + shortStringBytes));
+        if (plainEnd !== -1) {
+          this.#stringStart = at;
+          this.#stringEnd = plainEnd;
+          this.#tokenEnd = plainEnd + 1;
+          at = plainEnd;
+          continue;
+        }
         this.#inString = true;
         this.#stringStart = at;
         this.#escapesBefore = this.#escapes;
@@ -229,8 +237,7 @@ export class JsonScan {
   }
 
   #endMember(): void {
-    const offsets = this.#memberOffsets;
-    if (offsets.length > 0) offsets[offsets.length - 1] = this.#tokenEnd;
+    if (this.#memberOffsets.length > 0) this.#memberOffsets[this.#memberOffsets.length - 1] = this.#tokenEnd;
   }
 
   #beginValue(at: number): void {
@@ -240,6 +247,16 @@ export class JsonScan {
     const offsets = this.#memberOffsets;
     if (offsets.length > 0 && offsets.at(-2) === -1) offsets[offsets.length - 2] = at;
   }
+}
+
+/** The closing quote before `end` of a string of ASCII without escapes, as most names are; else -1. */
+function findPlainEnd(text: Buffer, start: number, end: number): number {
+  for (let at = start; at < end; at += 1) {
+    const byte = text[at]!;
+    if (byte === quote) return at;
+    if (byte === backslash || byte < space || byte >= 0x80) return -1;
+  }
+  return -1;
 }
 
 /** After a backslash; `u` is followed by digits. */
@@ -261,27 +278,23 @@ function isHexadecimal(byte: number | undefined): boolean {
   return (byte >= 0x30 && byte <= 0x39) || (byte >= 0x41 && byte <= 0x46) || (byte >= 0x61 && byte <= 0x66);
 }
 
-function tooLongNames(): AppError {
-  return new AppError(
-    "payload_too_large",
-    `The body's member names have more than ${maxJsonNameBytes} bytes together, which is the limit. Use shorter names.`,
-  );
-}
-
 function tooDeep(): AppError {
   return new AppError("invalid_json", `The body is nested more than ${maxJsonDepth} levels deep, which is the limit.`);
 }
 
+function tooLarge(what: string, advice: string): AppError {
+  return new AppError("payload_too_large", `The body${what}, which is the limit. ${advice}`);
+}
+
+function tooLongNames(): AppError {
+  return tooLarge(`'s member names have more than ${maxJsonNameBytes} bytes together`, "Use shorter names.");
+}
+
 function tooManyValues(limit: number): AppError {
-  return new AppError(
-    "payload_too_large",
-    `The body has more than ${limit} JSON values and member names, which is the limit. Send a smaller request; the operator can raise server.max_json_values.`,
-  );
+  const advice = "Send a smaller request; the operator can raise server.max_json_values.";
+  return tooLarge(` has more than ${limit} JSON values and member names`, advice);
 }
 
 function tooManyEscapes(): AppError {
-  return new AppError(
-    "payload_too_large",
-    `The body has more than ${maxJsonEscapes} escapes in its strings, which is the limit. Send characters as UTF-8, or a smaller request.`,
-  );
+  return tooLarge(` has more than ${maxJsonEscapes} escapes`, "Send characters as UTF-8, or a smaller request.");
 }
