@@ -3,6 +3,7 @@
  * the stream, and its connection is kept for the next call.
  */
 import { toAppError, type AppError } from "../../errors.ts";
+import { parseObject } from "../../json-object.ts";
 import { SseDecoder } from "../../streams/sse-decoder.ts";
 import type { WireEvent } from "../wire.ts";
 import { refuseCompressed } from "./body-collector.ts";
@@ -28,6 +29,8 @@ export class EventStream implements ResponseReader, AsyncIterator<WireEvent, und
   });
   #upstreamRequest: UpstreamRequestControl | undefined;
   #refusal: ErrorResponse | undefined;
+  /** Whether the upstream has ended its response. */
+  #hasEnded = false;
 
   /** @param open starts the request; called when the first event is requested */
   constructor(open: (reader: ResponseReader) => UpstreamRequestControl, { maxEventBytes, isLast }: EventStreamOptions) {
@@ -78,6 +81,7 @@ export class EventStream implements ResponseReader, AsyncIterator<WireEvent, und
 
   onEnd(): void {
     if (this.#refusal !== undefined) return this.#queue.end(this.#refusal.error);
+    this.#hasEnded = true;
     try {
       this.#decoder.end();
       this.#queue.end("whole");
@@ -92,10 +96,16 @@ export class EventStream implements ResponseReader, AsyncIterator<WireEvent, und
 
   #take(event: WireEvent): void {
     if (this.#queue.isOver) return;
+    // The last event may lack its blank line, but one that was cut is none.
+    if (this.#hasEnded && !isWhole(event)) return;
     this.#fruitless.reset();
     this.#queue.push(event);
     if (!this.#isLast(event)) return;
     this.#queue.end("whole");
     this.#upstreamRequest?.drain();
   }
+}
+
+function isWhole({ data }: WireEvent): boolean {
+  return data.startsWith("[DONE]") || parseObject(data) !== undefined;
 }
