@@ -97,6 +97,17 @@ describe("the Messages API at an upstream of chat completions", () => {
     }
   }
 
+  test("keeps the order of tools, and of what is in their schemas: prompt caches depend on it", async () => {
+    setting.chat.script = (exchange) => exchange.answer(chatCompletion({ content: "Done." }));
+    const properties = { zone: { type: "string" }, area: { enum: ["b", "a"], type: "string" } };
+    const schema = { type: "object", required: ["zone", "area"], properties };
+    const tools = ["zip", "cut", "add"].map((name) => ({ name, input_schema: schema }));
+    assert.equal((await setting.post({ ...request, tools })).status, 200);
+    const expected = tools.map(({ name }) => ({ type: "function", function: { name, parameters: schema } }));
+    const { body } = setting.chat.exchanges.at(-1)!;
+    assert.ok(body.includes(`"tools":${JSON.stringify(expected)}`), body.toString());
+  });
+
   test("keeps reasoning over turns", async () => {
     setting.chat.script = (exchange) => exchange.answer(chatCompletion({ content: "Hi", reasoning_content: "Hm." }));
     const first = (await (await setting.post(request)).json()) as { content: unknown };

@@ -202,6 +202,17 @@ describe("the Responses API at an upstream of chat completions", () => {
     assert.match(patch!.function.description, /^Edits\.\n\nThe input must match this grammar \(lark\):\nstart: X$/);
   });
 
+  test("keeps the order of tools, and of what is in their schemas: prompt caches depend on it", async () => {
+    setting.chat.script = (exchange) => exchange.answer(chatCompletion({ content: "Done." }));
+    const properties = { zone: { type: "string" }, area: { enum: ["b", "a"], type: "string" } };
+    const parameters = { type: "object", required: ["zone", "area"], properties };
+    const functions = ["zip", "cut", "add"].map((name) => ({ type: "function", name, parameters }));
+    assert.equal((await setting.post({ ...request, tools: functions })).status, 200);
+    const expected = functions.map(({ name }) => ({ type: "function", function: { name, parameters } }));
+    const { body } = setting.chat.exchanges.at(-1)!;
+    assert.ok(body.includes(`"tools":${JSON.stringify(expected)}`), body.toString());
+  });
+
   test("gives the input of a custom tool as text", async () => {
     const custom = { type: "custom", name: "apply_patch" };
     const call = { id: "call_1", type: "function", function: { name: "apply_patch", arguments: '{"inp' } };
