@@ -77,6 +77,9 @@ describe("errors of the Messages API", () => {
     assert.deepEqual((await refused(deep(10_000))).slice(0, 2), [400, "invalid_request_error"]);
     assert.deepEqual((await refused(blocks(2_049, text))).slice(0, 2), [400, "invalid_request_error"]);
     assert.deepEqual((await refused(blocks(1_000_000, text))).slice(0, 2), [413, "request_too_large"]);
+    const image = { type: "base64", media_type: "image/png", data: "A".repeat(12_500_000) };
+    const pictures = blocks(4, { type: "image", source: image });
+    assert.deepEqual((await refused(pictures)).slice(0, 2), [413, "request_too_large"]);
     const results = { type: "tool_result", tool_use_id: "a", content: Array.from({ length: 2_049 }, () => text) };
     assert.deepEqual((await refused(blocks(1, results))).slice(0, 2), [400, "invalid_request_error"]);
     const tools = Array.from({ length: 1_025 }, (_, index) => ({ name: `t${index}`, input_schema: {} }));
