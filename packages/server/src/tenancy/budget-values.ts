@@ -26,13 +26,20 @@ export async function countedRequests(
     requests.filter(({ value }) => value !== ""),
   );
   const result = new Map<LedgerRequest, Counted>();
+  const rooms = new Map<string, number>();
   for (const request of requests) {
     if (!existing.has(request.budgetId)) {
       result.set(request, "deleted");
       continue;
     }
-    const isCounted = request.value === "" || known.has(keyOf(request)) || (await hasRoom(transaction, request));
-    result.set(request, isCounted ? "counted" : "full");
+    if (request.value === "" || known.has(keyOf(request))) {
+      result.set(request, "counted");
+      continue;
+    }
+    const period = `${request.budgetId}/${request.period}`;
+    const room = rooms.get(period) ?? (await roomFor(transaction, request));
+    rooms.set(period, room - 1);
+    result.set(request, room > 0 ? "counted" : "full");
   }
   return result;
 }
@@ -54,14 +61,15 @@ async function knownValues(transaction: Writer, requests: readonly LedgerRequest
   return new Set(rows.map(keyOfRow));
 }
 
-async function hasRoom(transaction: Writer, { budgetId, period }: LedgerName): Promise<boolean> {
+/** How many more values the budget may have. */
+async function roomFor(transaction: Writer, { budgetId, period }: LedgerName): Promise<number> {
   const { count } = await transaction
     .selectFrom("budget_usage")
     .where("budget_id", "=", budgetId)
     .where("period", "=", period)
     .select(({ fn }) => fn.countAll<number | string>().as("count"))
     .executeTakeFirstOrThrow();
-  return Number(count) < maximumValues;
+  return maximumValues - Number(count);
 }
 
 /** Far shorter statements than with a condition for each ledger. */
