@@ -7,6 +7,12 @@ import type { LedgerAnswer, LedgerName, LedgerRequest } from "./budget-ledger.ts
 
 /** How long a process uses what it was granted without asking again. Other processes wait longer before they take it back. */
 export const useMs = 20_000;
+/** How long a process keeps a small part that it does not use: a key that is called now and then need not ask each time. */
+const idleMs = 10_000;
+/** Of what is left, a part that is small. Larger ones are given back at once. */
+const smallShare = 1 / 64;
+/** What is granted in advance suffices for so many calls like the last one. */
+const callsAhead = 4;
 
 type Requested = Pick<LedgerRequest, "charged" | "sequence">;
 
@@ -36,6 +42,10 @@ export class BudgetAccount {
   #needed = 0;
   /** Reserved since the last request. */
   #recent = 0;
+  /** By the last call. */
+  #last = 0;
+  /** When a request said last that calls had come. */
+  #usedMs = -Infinity;
 
   constructor(name: LedgerName, budget: Budget) {
     this.name = name;
@@ -64,6 +74,7 @@ export class BudgetAccount {
   reserve(amount: number): void {
     this.reserved += amount;
     this.#recent += amount;
+    this.#last = amount;
   }
 
   settle(reserved: number, cost: number): void {
@@ -87,8 +98,14 @@ export class BudgetAccount {
   isDue(alone: boolean, nowMs: number): boolean {
     if (this.#unsent > 0 || this.#sent !== undefined || this.#needed > 0) return true;
     if (alone) return false;
-    if (this.#recent > 0 || this.#held > this.reserved) return true;
+    if (this.#recent > 0 || (this.#held > this.reserved && !this.#keeps(this.#held - this.reserved, nowMs)))
+      return true;
     return this.reserved > 0 && nowMs - this.#askedMs > useMs / 4;
+  }
+
+  /** Whether it goes on with what it does not use. */
+  #keeps(free: number, nowMs: number): boolean {
+    return nowMs - this.#usedMs < idleMs && free <= (this.limit - this.used - this.others) * smallShare;
   }
 
   get isIdle(): boolean {
@@ -103,8 +120,11 @@ export class BudgetAccount {
   /** @param sequence greater than that of every request of this process @param isLast whether everything is given back */
   request(nowMs: number, sequence: number, isLast = false): LedgerRequest {
     const free = nowMs - this.#answeredMs < useMs ? Math.max(0, this.#held - this.reserved - this.#unsent) : 0;
-    const wanted = isLast ? 0 : Math.max(2 * this.#recent, 4 * this.#needed);
-    const kept = Math.min(free, isLast ? 0 : this.#needed + wanted);
+    if (this.#recent > 0 || this.#needed > 0) this.#usedMs = nowMs;
+    const ahead = callsAhead * Math.max(this.#needed, this.#recent > 0 ? this.#last : 0);
+    const wanted = isLast ? 0 : Math.max(2 * this.#recent, ahead);
+    const idle = !isLast && this.#keeps(free, nowMs) ? free : 0;
+    const kept = Math.min(free, isLast ? 0 : Math.max(this.#needed + wanted, idle));
     // What is given up must not be used while the request is on its way.
     this.#held = this.reserved + kept;
     const isRepeated = this.#sent !== undefined;
