@@ -7,6 +7,7 @@ import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
 import { createResampler } from "../../packages/server/src/audio/resampler.ts";
 import { joinSamples } from "../../packages/server/src/audio/samples.ts";
@@ -89,8 +90,37 @@ export async function comparePiper(): Promise<void> {
   const { python, reason } = installPythonPackages(["piper-tts==1.8.0"]);
   if (python === undefined) console.log(`\nSkipped piper-tts: ${reason}`);
   else rows.push(await rowOf("`piper-tts`", await speakInPiper(python), engine));
+  const together = await speakTogether(engine);
   await engine.close();
-  console.log(`\n${rows.join("\n")}`);
+  console.log(`\n${rows.join("\n")}\n`);
+  console.log("| three calls of Sounding | first audio, ms | longest wait while playing, ms |\n| --- | --: | --: |");
+  for (const [index, { firstMs, waitMs }] of together.entries())
+    console.log(`| started after ${index * staggerMs} ms | ${firstMs.toFixed(0)} | ${waitMs.toFixed(0)} |`);
+}
+
+/** Between the starts of calls that speak at the same time. */
+const staggerMs = 1_000;
+
+/** Three calls with the long text, each played from its first audio on. */
+async function speakTogether(engine: Engine): Promise<{ readonly firstMs: number; readonly waitMs: number }[]> {
+  const model = engine.speech!("joe")!;
+  const signal = new AbortController().signal;
+  const voice = (await model.voices(signal))![0]!.name;
+  const call = { voice, language: undefined, instructions: undefined, speed: 1, marks: false, signal };
+  return Promise.all(
+    [0, 1, 2].map(async (index) => {
+      await setTimeout(index * staggerMs);
+      const startMs = performance.now();
+      let [firstMs, waitMs, playedMs] = [NaN, 0, NaN];
+      for await (const { samples, sampleRate } of model.speak({ ...call, input: `${paragraph} ${paragraph}` })) {
+        const nowMs = performance.now();
+        if (Number.isNaN(firstMs)) firstMs = nowMs - startMs;
+        else waitMs = Math.max(waitMs, nowMs - playedMs);
+        playedMs = Math.max(nowMs, playedMs || 0) + (1000 * samples.length) / sampleRate;
+      }
+      return { firstMs, waitMs };
+    }),
+  );
 }
 
 async function rowOf(name: string, { spoken, highestBytes }: Measured, engine: Engine): Promise<string> {

@@ -112,13 +112,13 @@ export class ProcessPool<Process extends PooledProcess> {
 
   async #enqueue<Result>(
     queue: WaitingQueue<PoolJob<Process>>,
-    { first, group = "", signal }: JobOptions,
+    { first, group = "", dueMs, signal }: JobOptions,
     work: (process: Process) => Promise<Result>,
   ): Promise<Result> {
     this.#admit(signal);
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     const run = async (process: Process): Promise<void> => resolve(await work(process));
-    const job: PoolJob<Process> = { first, group, run, reject, isOver: false };
+    const job: PoolJob<Process> = { first, group, dueMs, run, reject, isOver: false };
     using _listener = onAbort(signal, () => {
       queue.remove(job);
       rejectJob(job, signal.reason);

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { JobQueue, type QueuedJob } from "./job-queue.ts";
 
-function job(first: boolean, group = ""): QueuedJob & { readonly rejections: unknown[] } {
+function job(first: boolean, group = "", dueMs?: number): QueuedJob & { readonly rejections: unknown[] } {
   const rejections: unknown[] = [];
-  return { first, group, rejections, reject: (error) => void rejections.push(error) };
+  return { first, group, dueMs, rejections, reject: (error) => void rejections.push(error) };
 }
 
 describe("queued jobs", () => {
@@ -24,6 +24,16 @@ describe("queued jobs", () => {
     for (let count = 0; count < 2; count++) queue.push(job(false));
     const later = Array.from({ length: 22 }, () => queue.next()!).flatMap(({ first }, index) => (first ? [] : [index]));
     assert.deepEqual(later, [8, 17]);
+  });
+
+  test("run later jobs in the order in which they are due, within their organization", () => {
+    const queue = new JobQueue();
+    const jobs = [job(false, "", 30), job(false, "", 10), job(false, "other", 99), job(false, "", 20)];
+    for (const each of jobs) queue.push(each);
+    assert.deepEqual(
+      Array.from({ length: 4 }, () => jobs.indexOf(queue.next() as never)),
+      [1, 2, 3, 0],
+    );
   });
 
   test("of one organization do not hold up another organization's single job", () => {

@@ -1,6 +1,7 @@
 /**
  * Queues jobs of many calls. Organizations take turns. Within an organization, the first job of a call precedes later jobs
- * of other calls, so every caller gets a first result soon, but new calls cannot starve running ones.
+ * of other calls, so every caller gets a first result soon, but new calls cannot starve running ones. Of later jobs, the one
+ * that is due first is next.
  */
 import { RoundRobinQueue } from "./round-robin-queue.ts";
 
@@ -9,6 +10,8 @@ export interface QueuedJob {
   readonly first: boolean;
   /** The caller's group, such as the organization: groups take turns. */
   readonly group: string;
+  /** When its result is needed, by the monotonic clock; absent: in order of arrival. */
+  readonly dueMs?: number | undefined;
   reject(error: unknown): void;
 }
 
@@ -18,6 +21,8 @@ export interface JobOptions {
   readonly first: boolean;
   /** See `fairnessKey` of a call. */
   readonly group?: string | undefined;
+  /** When its result is needed, such as when a listener has heard all that came before, by the monotonic clock. */
+  readonly dueMs?: number | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -26,7 +31,7 @@ const mostFirstsInARow = 8;
 
 export class JobQueue<Job extends QueuedJob> {
   readonly #first = new RoundRobinQueue<Job>();
-  readonly #later = new RoundRobinQueue<Job>();
+  readonly #later = new RoundRobinQueue<Job>(({ dueMs = 0 }) => dueMs);
   #firstsInARow = 0;
 
   get length(): number {

@@ -1,9 +1,15 @@
-/** A queue that serves groups, such as organizations, in round-robin order, and each group first in, first out. */
+/** A queue that serves groups, such as organizations, in round-robin order, and each group in its own order. */
 
 export class RoundRobinQueue<Item> {
   /** Groups with waiting items, in the order of their turns. */
   readonly #groups = new Map<string, Set<Item>>();
+  readonly #dueOf: ((item: Item) => number) | undefined;
   #size = 0;
+
+  /** @param dueOf of a group's items, the one with the lowest value is next; absent: first in, first out */
+  constructor(dueOf?: (item: Item) => number) {
+    this.#dueOf = dueOf;
+  }
 
   get size(): number {
     return this.#size;
@@ -41,7 +47,7 @@ export class RoundRobinQueue<Item> {
     }
     if (chosen === undefined) return undefined;
     const items = this.#groups.get(chosen)!;
-    const item = items.values().next().value!;
+    const item = this.#nextOf(items);
     this.remove(chosen, item);
     if (items.size > 0) {
       // The group moves behind the others.
@@ -49,6 +55,13 @@ export class RoundRobinQueue<Item> {
       this.#groups.set(chosen, items);
     }
     return { group: chosen, item };
+  }
+
+  #nextOf(items: ReadonlySet<Item>): Item {
+    const dueOf = this.#dueOf;
+    let soonest: Item = items.values().next().value!;
+    if (dueOf !== undefined) for (const item of items) if (dueOf(item) < dueOf(soonest)) soonest = item;
+    return soonest;
   }
 
   /** @returns whether the item was waiting */

@@ -10,7 +10,7 @@ import { toPhraseAudio } from "../spoken-text/phrase-audio.ts";
 import { normalizeWhitespace } from "../spoken-text/sentences.ts";
 import { rewritten } from "../spoken-text/spoken-text.ts";
 import { readerOf } from "../spoken-text/readers.ts";
-import { synthesizePhrases } from "../spoken-text/synthesize-phrases.ts";
+import { synthesizePhrases, type PhraseTurn } from "../spoken-text/synthesize-phrases.ts";
 import type { ModelPool } from "./model-pool.ts";
 import type { SpeakerVoice } from "./voices.ts";
 
@@ -22,7 +22,8 @@ export interface SpeechModelParts {
   readonly sampleRate: number;
 }
 
-const phraseLengths = { longest: 250, longestFirst: 60, grows: true };
+/** A phrase holds up the first phrases of other calls, so it is not longer than speaking well needs. */
+const phraseLengths = { longest: 160, longestFirst: 40, grows: true };
 /** Of a voice whose first phrase is softer, only this much is made up for, in LUFS. */
 const softest = -40;
 /** The paces at which neural voices were trained; beyond them their speech is stretched. */
@@ -38,7 +39,7 @@ export function createSpeechModel({ pool, slots, voices, sampleRate }: SpeechMod
   const speakPhrase = async (
     readable: string,
     phrase: Phrase,
-    { call, level, ...turn }: { call: SpeechCall; level: VoiceLevel; first: boolean; signal: AbortSignal },
+    { call, level, ...turn }: PhraseTurn & { call: SpeechCall; level: VoiceLevel },
   ): Promise<SpeechPiece> => {
     const { speaker } = voiceNamed(call.voice, voices);
     const text = rewritten(readable, phrase, phrase.rewrites);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { array, assert as check, constantFrom, oneof, property, string } from "fast-check";
+import { array, assert as check, constantFrom, double, oneof, property, record, string } from "fast-check";
+import { JobQueue, type QueuedJob } from "../../scheduling/job-queue.ts";
 import { phrasesOf } from "./phrases.ts";
 import { sentencesOf, normalizeWhitespace } from "./sentences.ts";
 
@@ -69,7 +70,7 @@ describe("sentences", () => {
 
 describe("phrases that grow", () => {
   const grown = (text: string): string[] =>
-    [...phrasesOf(normalizeWhitespace(text), { longest: 250, longestFirst: 60, grows: true })].map(
+    [...phrasesOf(normalizeWhitespace(text), { longest: 160, longestFirst: 40, grows: true })].map(
       ({ offset, length }) => text.slice(offset, offset + length),
     );
   const story =
@@ -78,17 +79,24 @@ describe("phrases that grow", () => {
   test("begin short, and end at pauses or before words that may follow one", () => {
     const found = grown(`${story} ${story}`);
     assert.deepEqual(found.slice(0, 4), [
-      "Well,",
-      "this is a long and winding story",
-      "that begins in a small house",
-      "near the coast and ends in the city,",
+      "Well, this is a long",
+      "and winding story that begins",
+      "in a small house near the coast and ends in the city,",
+      "many years later and with other people, of whom nobody had heard before.",
     ]);
-    assert.ok(found.at(-1)!.length > 60, found.join("|"));
+    assert.deepEqual(
+      grown("She put the letter on the table, and went out of the house.")[0],
+      "She put the letter on the table,",
+    );
+    assert.ok(
+      found.some(({ length }) => length > 100),
+      found.join("|"),
+    );
   });
 
   test("are short at first without a pause, too", () => {
     const [first = ""] = grown("One two three four five six seven eight nine ten ".repeat(20));
-    assert.ok(first.length > 20 && first.length <= 90, first);
+    assert.ok(first.length > 20 && first.length <= 60, first);
   });
 
   test("let no player wait whose engine speaks twice as fast as real time", () => {
@@ -101,6 +109,64 @@ describe("phrases that grow", () => {
           // Shorter phrases than these take no time that anybody hears.
           if (played !== undefined) assert.ok(ready - played <= 60, `${ready - played} characters late`);
           played = Math.max(ready, played ?? ready) + length;
+        }
+      }),
+    );
+  });
+});
+
+describe("calls of one engine that speaks eight times as fast as real time", () => {
+  /** Characters in a second of speech. */
+  const pace = 18;
+  const story =
+    "Well, this is a long and winding story that begins in a small house near the coast and ends in the city, many years later and with other people, of whom nobody had heard before. ";
+  const plain =
+    "The train to the city leaves at nine in the morning. She put the letter on the table and went out of the house. ";
+
+  /** When each call hears something, and how long it then waits at most, in seconds. */
+  function play(calls: readonly { readonly text: string; readonly start: number }[]) {
+    const queue = new JobQueue<QueuedJob & { run(now: number): number }>();
+    const arriving = calls.map(({ text, start }) => {
+      const phrases = phrasesOf(normalizeWhitespace(text), { longest: 160, longestFirst: 40, grows: true });
+      const heard = { first: Infinity, wait: 0 };
+      let played: number | undefined;
+      const push = (now: number): void => {
+        const { value: phrase } = phrases.next();
+        if (phrase === undefined) return;
+        const run = (begin: number): number => {
+          const seconds = phrase.length / pace;
+          const end = begin + seconds / 8;
+          if (played === undefined) heard.first = end - start;
+          else heard.wait = Math.max(heard.wait, end - played);
+          played = Math.max(end, played ?? end) + seconds;
+          push(end);
+          return end;
+        };
+        queue.push({ first: played === undefined, group: "", dueMs: 1000 * (played ?? now), run, reject: () => {} });
+      };
+      return { start, push, heard };
+    });
+    const results = arriving.map(({ heard }) => heard);
+    arriving.sort((one, other) => one.start - other.start);
+    for (let now = 0; ;) {
+      while (arriving.length > 0 && arriving[0]!.start <= now) arriving.shift()!.push(now);
+      const job = queue.next();
+      if (job !== undefined) now = job.run(now);
+      else if (arriving.length > 0) now = arriving[0]!.start;
+      else return results;
+    }
+  }
+
+  test("start soon and do not wait, three at a time, whenever each of them begins", () => {
+    // While "Sure." is played, nobody can end the phrase of another call.
+    const text = constantFrom(story.repeat(10), plain.repeat(15), `Sure. ${plain.repeat(10)}`);
+    const call = record({ text, start: double({ min: 0, max: 20, noNaN: true }) });
+    check(
+      property(array(call, { minLength: 3, maxLength: 3 }), (calls) => {
+        for (const [index, { first, wait }] of play(calls).entries()) {
+          assert.ok(first <= 2.5, `the first phrase comes after ${first} s`);
+          const most = calls[index]!.text.startsWith("Sure.") ? 1.2 : 0.1;
+          assert.ok(wait <= most, `the call waits ${wait} s`);
         }
       }),
     );

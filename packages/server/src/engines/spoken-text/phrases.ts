@@ -22,7 +22,8 @@ export interface PhraseOptions {
   readonly longestFirst: number;
   /**
    * For engines that are not much faster than speech: phrases begin short and grow, so that each is there before the ones before it
-   * have been played, if the engine speaks at least twice as fast as real time.
+   * have been played, if the engine speaks at least twice as fast as real time. The first one ends at the first pause that leaves
+   * something to play meanwhile, and may exceed its length to end well.
    */
   readonly grows?: boolean;
   readonly language?: string | undefined;
@@ -32,6 +33,8 @@ export interface PhraseOptions {
 
 /** The shortest bound of a phrase that grows: three seconds. */
 const shortestBound = 40;
+/** The shortest first phrase of those that grow, unless its sentence is shorter: more than a second. */
+const shortestFirst = 20;
 /** Words before which English speakers pause, if at all. */
 const joints =
   /\s+(?=(?:and|but|or|so|because|which|that|who|when|while|where|if|as|than|with|without|for|from|to|into|in|on|at|of|by|about|after|before|between|through|until|near|over|under|during)\s)/gi;
@@ -99,21 +102,32 @@ function phraseEnd(rest: Rest, options: PhraseOptions & { bound: number; first: 
   const { text, from, end } = rest;
   const { longest, longestFirst, grows, bound, first } = options;
   if (first) {
-    const reach = reachOf(rest, longestFirst);
-    const cut = reach < end ? lastPause(rest, reach) : undefined;
+    const cut = grows === true ? firstClause(rest, bound, longest) : earlyPause(rest, longestFirst);
     if (cut !== undefined) return cut;
   }
   const reach = reachOf(rest, bound);
   // A short rest of a sentence is not worth a break.
   if (reach >= end || (grows === true && furtherOf(rest, bound, longest) >= end)) return end;
   const cut = lastPause(rest, reach);
-  if (cut !== undefined && cut - from > (reach - from) / 4) return cut;
+  const least = grows === true && first ? shortestFirst : (reach - from) / 4;
+  if (cut !== undefined && cut - from > least) return cut;
   const natural = grows === true ? naturalEnd(rest, bound, longest) : undefined;
   if (natural !== undefined) return natural;
   const before = cutBefore(text, from, reach);
   const split = rewriteAt(rest, before);
   if (split === undefined) return before;
   return split.start > from ? split.start : split.end;
+}
+
+/** Where a pause follows the first words that take long enough to play. */
+function firstClause(rest: Rest, bound: number, longest: number): number | undefined {
+  return firstPause(rest, reachOf(rest, shortestFirst), furtherOf(rest, bound, longest));
+}
+
+/** The last pause of a long sentence within the limit. */
+function earlyPause(rest: Rest, limit: number): number | undefined {
+  const reach = reachOf(rest, limit);
+  return reach < rest.end ? lastPause(rest, reach) : undefined;
 }
 
 /** @param ahead what will be left to play; undefined for the first phrase */

@@ -9,8 +9,15 @@ import type { Phrase } from "./phrases.ts";
 export interface PhraseSynthesizer {
   /** The engine's sample rate in hertz, for the silence if there is nothing to speak. */
   readonly sampleRate: number;
-  /** The signal aborts when the speech is no longer needed. */
-  speakPhrase(phrase: Phrase, turn: { readonly first: boolean; readonly signal: AbortSignal }): Promise<SpeechPiece>;
+  speakPhrase(phrase: Phrase, turn: PhraseTurn): Promise<SpeechPiece>;
+}
+
+export interface PhraseTurn {
+  readonly first: boolean;
+  /** When a listener has heard all phrases before it, by the monotonic clock. */
+  readonly dueMs: number;
+  /** Aborts when the speech is no longer needed. */
+  readonly signal: AbortSignal;
 }
 
 /** Seconds of silence if there is nothing to speak. */
@@ -33,10 +40,11 @@ export async function* synthesizePhrases(
   const left = new AbortController();
   const signal = AbortSignal.any([call.signal, left.signal]);
   let first = true;
+  let heardMs = performance.now();
   const begin = (): Promise<SpeechPiece> | undefined => {
     const { value: phrase } = phrases.next();
     if (phrase === undefined) return undefined;
-    const spoken = speakPhrase(phrase, { first, signal });
+    const spoken = speakPhrase(phrase, { first, dueMs: heardMs, signal });
     // Its failure is reported when its result is due.
     spoken.catch(() => {});
     first = false;
@@ -49,6 +57,7 @@ export async function* synthesizePhrases(
     }
     while (current !== undefined) {
       const piece = await current;
+      heardMs = Math.max(heardMs, performance.now()) + (1000 * piece.samples.length) / piece.sampleRate;
       current = begin();
       yield piece;
     }
