@@ -28,7 +28,9 @@ function finite(text: Statement): Statement {
   return sql`ifNotFinite(toFloat64OrZero(${text}), 0.)`;
 }
 
-export const firstChunkSeconds = finite(sql`attributes['gen_ai.response.time_to_first_chunk']`);
+const firstChunk = sql`attributes['gen_ai.response.time_to_first_chunk']`;
+/** The AI SDK has milliseconds. */
+export const firstChunkSeconds = sql`if(${firstChunk} != '', ${finite(firstChunk)}, ${finite(sql`attributes['ai.response.msToFirstChunk']`)} / 1000)`;
 export const firstAudioSeconds = finite(sql`attributes['sounding.speech.time_to_first_audio']`);
 export const speechCharacters = finite(sql`attributes['sounding.speech.characters']`);
 export const audioSeconds = finite(sql`attributes['sounding.audio.duration']`);

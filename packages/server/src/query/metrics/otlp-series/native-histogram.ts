@@ -26,17 +26,25 @@ export function toNativeHistogram(point: ExponentialPoint): FloatHistogram | nul
   if (point.scale < lowestSchema) return null;
   const schema = Math.min(point.scale, highestSchema);
   const shift = point.scale - schema;
+  const positive = toBuckets(point.positive, shift);
+  const negative = toBuckets(point.negative, shift);
   return {
     counterResetHint: "unknown",
     schema,
     zeroThreshold: Number.isNaN(point.zeroThreshold) ? 0 : point.zeroThreshold,
     zeroCount: point.zeroCount,
     count: point.count,
-    sum: point.sum,
-    positive: toBuckets(point.positive, shift),
-    negative: toBuckets(point.negative, shift),
+    sum: Number.isNaN(point.sum) ? absentSum(point, [positive, negative]) : point.sum,
+    positive,
+    negative,
     customValues: [],
   };
+}
+
+/** The sum is NaN if NaN was observed, which is in no bucket; otherwise none was sent, and Prometheus has 0. */
+function absentSum({ count, zeroCount }: ExponentialPoint, buckets: readonly Buckets[]): number {
+  const inBuckets = buckets.flatMap(({ counts }) => [...counts]).reduce((sum, each) => sum + each, zeroCount);
+  return count > inBuckets ? Number.NaN : 0;
 }
 
 /** Buckets by rising index. Those of a finer scale are merged. OTLP indexes a bucket by its lower bound, Prometheus by its upper bound. */

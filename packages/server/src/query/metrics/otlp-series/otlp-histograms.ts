@@ -13,7 +13,7 @@ import {
   type TimeColumns,
 } from "./otlp-points.ts";
 import { seriesRows } from "./otlp-values.ts";
-import { inTimeOrder, type ValueColumns } from "./value-columns.ts";
+import { inTimeOrder, withoutAbsent, type ValueColumns } from "./value-columns.ts";
 
 /** All points of one series that have the same bounds. What was not requested is empty. */
 export interface HistogramColumns {
@@ -68,9 +68,10 @@ export function boundsOf(groups: readonly HistogramColumns[]): number[] {
   return [...bounds.add(Infinity)].sort((left, right) => left - right);
 }
 
-/** The counts or sums of all points. */
+/** The counts of all points, or the sums of those that have one. */
 export function totalsOf(groups: readonly HistogramColumns[], part: "counts" | "sums"): ValueColumns {
-  return joined(groups, (group) => group[part]);
+  const totals = joined(groups, (group) => group[part]);
+  return part === "sums" ? withoutAbsent(totals) : totals;
 }
 
 /** Observations at or below a bound; for points without that bound, those at or below the next lower one. */

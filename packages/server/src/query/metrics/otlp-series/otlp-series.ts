@@ -100,7 +100,7 @@ export function labelsOf(
 }
 
 function valueSeries(labels: Labels, series: DescribedSeries, columns: ValueColumns | undefined): StoredSeries[] {
-  if (columns === undefined) return [];
+  if (columns === undefined || columns.timestampsMs.length === 0) return [];
   const { stale, startTimestampsMs, timestampsMs, values } = columns;
   for (let index = stale?.indexOf(1) ?? -1; index !== -1; index = stale!.indexOf(1, index + 1))
     markStale(values, index);
@@ -167,7 +167,8 @@ function distributionSeries(
     case "sum":
       return buildSeries(
         labelsOf(name, series),
-        of(({ sum }) => ({ value: sum })),
+        // An absent sum is NaN.
+        of(({ sum }) => ({ value: sum })).filter(({ isStale, value }) => isStale || !Number.isNaN(value)),
       );
     case "native":
       return buildSeries(

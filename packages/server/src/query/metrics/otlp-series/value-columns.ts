@@ -10,6 +10,21 @@ export interface ValueColumns {
   readonly stale: Uint8Array | undefined;
 }
 
+/** The points without those whose value is absent, which is NaN in the store; stale markers have no value. */
+export function withoutAbsent(columns: ValueColumns): ValueColumns {
+  const { stale, startTimestampsMs, timestampsMs, values } = columns;
+  const isPresent = (value: number, index: number): boolean => !Number.isNaN(value) || stale?.[index] === 1;
+  if (values.every(isPresent)) return columns;
+  const kept = Uint32Array.from(values.keys()).filter((index) => isPresent(values[index]!, index));
+  const pick = (from: Float64Array): Float64Array => Float64Array.from(kept, (index) => from[index]!);
+  return {
+    timestampsMs: pick(timestampsMs),
+    values: pick(values),
+    startTimestampsMs: startTimestampsMs && pick(startTimestampsMs),
+    stale: stale && Uint8Array.from(kept, (index) => stale[index]!),
+  };
+}
+
 /** Points from `start` to before `end`, in order of time. */
 interface Run {
   readonly start: number;

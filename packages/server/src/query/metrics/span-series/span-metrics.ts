@@ -61,7 +61,8 @@ const inference: readonly SpanMetric[] = [
     type: "histogram",
     unit: "seconds",
     help: "Time until callers received the first chunk of a streamed response.",
-    source: "Spans of model calls with `gen_ai.response.time_to_first_chunk`, in seconds.",
+    source:
+      "Spans of model calls with `gen_ai.response.time_to_first_chunk`, in seconds, or the AI SDK's `ai.response.msToFirstChunk`.",
     labels: inferenceLabels,
     condition: sql`${isInference} AND ${firstChunkSeconds} > 0`,
     countsCalls: true,
