@@ -15,8 +15,8 @@ export class CliError extends Error {
 
 /** The command line is invalid. The message says what was seen and what is allowed. */
 export class UsageError extends CliError {
-  constructor(message: string) {
-    super(message, exitCodes.usage);
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, exitCodes.usage, options);
     this.name = "UsageError";
   }
 }

@@ -43,16 +43,19 @@ export async function sendRequest(
 export class RemoteError extends Error {
   override readonly name = "RemoteError";
   readonly status: number;
+  /** The field that is wrong, if the server names one. */
+  readonly param: string | null;
 
-  constructor(status: number, message: string) {
+  constructor(status: number, message: string, param: string | null = null) {
     super(message);
     this.status = status;
+    this.param = param;
   }
 }
 
 async function readAnswer(response: Response, { url, ifDenied }: RemoteServer): Promise<unknown> {
   const text = await response.text();
-  let answer: { error?: { message?: string } };
+  let answer: { error?: { message?: string; param?: string | null } };
   try {
     answer = JSON.parse(text) as typeof answer;
   } catch {
@@ -64,5 +67,5 @@ async function readAnswer(response: Response, { url, ifDenied }: RemoteServer): 
   if (response.ok) return answer;
   const message = answer.error?.message ?? `${url} responded with status ${response.status}`;
   const isDenied = response.status === 401 || response.status === 403;
-  throw new RemoteError(response.status, isDenied ? `${message} ${ifDenied}` : message);
+  throw new RemoteError(response.status, isDenied ? `${message} ${ifDenied}` : message, answer.error?.param);
 }

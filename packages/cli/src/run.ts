@@ -3,6 +3,7 @@ import type { Command, CommandEntry, CommandIo } from "./command.ts";
 import { commands as allCommands } from "./commands.ts";
 import { errorLine, exitCodeOf, UsageError } from "./cli-error.ts";
 import { exitCodes } from "./exit-codes.ts";
+import { withOptionName } from "./option-errors.ts";
 import { renderCommandHelp, renderOverview } from "./help.ts";
 import { write, writeJson, writeLine } from "./output.ts";
 import { findSubcommand, parseCommandLine, suggestion } from "./parse-command-line.ts";
@@ -87,7 +88,7 @@ async function runCommand(
   const isForced = (env["FORCE_COLOR"] ?? "") !== "" && env["FORCE_COLOR"] !== "0";
   const shows = (isTerminal: boolean): boolean =>
     allowed && (isForced || (isTerminal && env["TERM"] !== "dumb" && env["FORCE_COLOR"] !== "0"));
-  return await command.run({
+  const running = command.run({
     values: parsed.values,
     positionals: parsed.positionals,
     json: parsed.json,
@@ -97,5 +98,8 @@ async function runCommand(
       progress: isTTY.stderr && !parsed.json,
     },
     commands: entries,
+  });
+  return await running.catch((error: unknown) => {
+    throw withOptionName(error, command, parsed.values);
   });
 }

@@ -168,9 +168,12 @@ describe("sounding logs", { timeout: 120_000 }, () => {
   });
 
   test("reports the server's refusals and its own", async () => {
-    server.answer(failure(400, {}, { message: 'time_window is "x"; expected …' }));
+    server.answer(failure(400, {}, { message: 'time_window is "x"; expected …', param: "time_window" }));
     const { code, stderr } = await sounding(["logs", "--since", "x"]);
-    assert.deepEqual([code, stderr], [1, 'sounding: time_window is "x"; expected …\n']);
+    assert.deepEqual(
+      [code, stderr],
+      [2, 'sounding: --since is "x"; expected …\nRun `sounding --help`, or `sounding <command> --help`.\n'],
+    );
     const refused: readonly (readonly [words: readonly string[], message: RegExp])[] = [
       [["-s", "warn"], /--severity is "warn"; it must be one of debug, info, warning, error/],
       [["-m", "warn"], /--min-severity is "warn"; it must be one of debug, info, warning, error/],
