@@ -14,7 +14,7 @@ import type { AccountDelays } from "../account-delays.ts";
 import { beginSession, openSession, requireNotDisabled, type AccountSessionParts } from "../account-session.ts";
 import { findAccount } from "../accounts.ts";
 import { appendPersonEntry } from "../person-entry.ts";
-import { SignInAttempts } from "../sign-in-attempts.ts";
+import { SignInAttempts, signInLimits } from "../sign-in-attempts.ts";
 import { checkSignature, invalid, readChallenge } from "./ceremonies.ts";
 import { challengeSeconds, type PasskeyChallenges } from "./challenges.ts";
 import { passkeyOfCredential, recordUse, userHandleOf } from "./passkeys.ts";
@@ -31,8 +31,8 @@ export interface PasskeySignInParts extends AccountSessionParts {
 
 export function passkeySignInRoutes(parts: PasskeySignInParts): Route[] {
   const { address, challenges, control, delays } = parts;
-  const begun = new SignInAttempts(parts.now);
-  const finished = new SignInAttempts(parts.now);
+  const begun = new SignInAttempts(parts.now, signInLimits);
+  const finished = new SignInAttempts(parts.now, signInLimits);
 
   async function open({ body: { credential }, clientAddress, headers, origin }: RouteInput<PasskeySignIn>) {
     const rp = relyingPartyOf(origin(), address);
