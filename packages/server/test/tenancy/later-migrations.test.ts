@@ -9,10 +9,10 @@ import { onEachDatabase } from "./each-database.ts";
 onEachDatabase("a control database of a newer version", (databases) => {
   async function migrateTo(location: ControlDatabaseOptions, name: string): Promise<void> {
     const control = await openControlDatabase(location);
+    // Kysely gives each migration a later millisecond than the one before, even if that is still to come.
+    const later = new Date(Date.now() + 60_000).toISOString();
     await control.write((transaction) =>
-      sql`insert into kysely_migration (name, timestamp) values (${name}, ${new Date().toISOString()})`.execute(
-        transaction,
-      ),
+      sql`insert into kysely_migration (name, timestamp) values (${name}, ${later})`.execute(transaction),
     );
     await control.close();
   }
