@@ -1,5 +1,5 @@
 /** LogQL: over Loki's HTTP API, and directly to the parser, the printers and the engine. */
-import { QueryError } from "@sounding/promql";
+import { toAppError } from "../../../packages/server/src/errors.ts";
 import { queryLogqlInstant, queryLogqlRange } from "@sounding/logql/engine";
 import { formatLogql } from "@sounding/logql/syntax/format";
 import { parseLogql, parseLogqlQuery } from "@sounding/logql/syntax/parse-query";
@@ -108,7 +108,8 @@ export const lokiTarget: ServedTarget = {
 };
 
 const refusal = (error: unknown): string => {
-  if (error instanceof QueryError) return error.code;
+  const { status } = toAppError(error);
+  if (status < 500) return String(status);
   throw error;
 };
 

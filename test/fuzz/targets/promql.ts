@@ -1,5 +1,5 @@
 /** PromQL: over Prometheus' HTTP API, and directly to the parser and the printer. */
-import { QueryError } from "@sounding/promql";
+import { toAppError } from "../../../packages/server/src/errors.ts";
 import { Budget, defaultLimits } from "@sounding/promql/evaluate/budget";
 import { parseQuery } from "@sounding/promql/syntax/parse-query";
 import { parseExpression } from "@sounding/promql/syntax/parse";
@@ -93,7 +93,8 @@ export const promqlParserTarget: DirectTarget = {
     try {
       printed = printExpression(await parseQuery(text, new Budget(defaultLimits, new AbortController().signal)));
     } catch (error) {
-      if (error instanceof QueryError) return error.code;
+      const { status } = toAppError(error);
+      if (status < 500) return String(status);
       throw error;
     }
     const again = printExpression(parseExpression(printed));

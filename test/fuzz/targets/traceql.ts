@@ -1,6 +1,6 @@
 /** TraceQL: over Tempo's HTTP API, and directly to the parser, the printer and the engine. */
 import * as fc from "fast-check";
-import { QueryError } from "@sounding/promql";
+import { toAppError } from "../../../packages/server/src/errors.ts";
 import { searchTraces } from "@sounding/traceql/engine";
 import { queryTraceqlInstant, queryTraceqlRange } from "@sounding/traceql/metrics/query-metrics";
 import { parseIncomplete } from "@sounding/traceql/syntax/parse-incomplete";
@@ -100,7 +100,8 @@ export const tempoTarget: ServedTarget = {
 };
 
 const refusal = (error: unknown): string => {
-  if (error instanceof QueryError) return error.code;
+  const { status } = toAppError(error);
+  if (status < 500) return String(status);
   throw error;
 };
 

@@ -37,9 +37,17 @@ function withHighestRates(price: ModelPrice): ModelPrice {
       const same = all.map((tiers) => tiers[index] ?? tier);
       return {
         ...tier,
-        input: Math.max(...same.flatMap(({ cacheWrite, input }) => [input, cacheWrite])),
+        input: Math.max(
+          ...same.flatMap(({ cacheWrite, cacheWriteHour, input }) => [input, cacheWrite, cacheWriteHour]),
+        ),
         output: Math.max(
-          ...same.flatMap(({ citation, imageOutput, output, reasoning }) => [output, reasoning, citation, imageOutput]),
+          ...same.flatMap(({ audioOutput, citation, imageOutput, output, reasoning }) => [
+            output,
+            reasoning,
+            citation,
+            imageOutput,
+            audioOutput,
+          ]),
         ),
       };
     });

@@ -1,6 +1,6 @@
 /** Conditions on the attributes of log records and spans, and on text, which several queries share. */
 import { AppError } from "../errors.ts";
-import { isContentAttribute } from "../store/content-attributes.ts";
+import { contentOfEvents, isContentAttribute } from "../store/content-attributes.ts";
 import { bind, callerOrganization, sql, type Statement } from "../store/statement.ts";
 import type { TenantReader } from "../store/store.ts";
 
@@ -47,17 +47,23 @@ export function requireSearchable({ encryptsContent }: TenantReader, attribute: 
   );
 }
 
-/** What an answer says about texts that a search did not look into. */
+/** What an answer says about texts that a search did not look into. @param filtered attributes that filter entries */
 export function searchWarnings(
   { encryptsContent }: TenantReader,
   search: string | null | undefined,
+  filtered: readonly string[] = [],
 ): { readonly warnings?: string[] } {
-  if (!encryptsContent || search == null) return {};
-  return {
-    warnings: [
+  if (!encryptsContent) return {};
+  const warnings: string[] = [];
+  if (search != null)
+    warnings.push(
       'This server encrypts recorded content, and `search` does not look into it. TraceQL and LogQL search in it, for example `{ .gen_ai.input.messages =~ ".*text.*" }`.',
-    ],
-  };
+    );
+  if (filtered.includes(contentOfEvents))
+    warnings.push(
+      `This server encrypts the attribute ${contentOfEvents} of gen_ai.* events, and filters by attributes do not look into it. LogQL does.`,
+    );
+  return warnings.length === 0 ? {} : { warnings };
 }
 
 /** The attributes of a query with their values as text. */

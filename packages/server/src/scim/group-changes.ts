@@ -4,6 +4,7 @@
  * docs/adr/0247-scim.md
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { AppError } from "../errors.ts";
 import { inputLimit } from "../input-limits.ts";
 import type { Writer } from "../tenancy/control-database.ts";
 import { noOwnerLeft, ownersOf } from "../tenancy/memberships.ts";
@@ -99,7 +100,8 @@ export class ScimGroups {
         display_name: name,
         display_name_key: comparable(name),
         external_id: "externalId" in change ? (change.externalId ?? null) : before.external_id,
-        updated_at: nowSeconds(),
+        // Grows with every change, so that one in several transactions notices another.
+        updated_at: Math.max(nowSeconds(), before.updated_at + 1),
       };
       await transaction.updateTable("scim_groups").set(row).where("id", "=", id).execute();
       const members = await memberIds(transaction, id);
@@ -144,7 +146,9 @@ export class ScimGroups {
       // Who waits for the database is served first.
       await nextTurn();
       await this.#inTransaction(async (transaction) => {
-        await requireGroup(transaction, this.#organization, row.id);
+        const current = await requireGroup(transaction, this.#organization, row.id);
+        if (current.updated_at !== row.updated_at)
+          throw new AppError("conflict", "Another request changed the group meanwhile. Repeat the request.");
         await this.#takeSteps(transaction, row, steps.slice(from, from + usersAtOnce));
       });
     }

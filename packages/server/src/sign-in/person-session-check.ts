@@ -39,7 +39,7 @@ interface KnownSession {
   usedMs: number;
 }
 
-const useIsNotedEveryMs = 60_000;
+const useIsNotedEveryMs = 15_000;
 const cacheIdLength = 16;
 
 export function createPersonSessionCheck({

@@ -67,4 +67,9 @@ export const isFromPrometheus = sql`(unit = ${bind.text(prometheusUnit)})`;
 export const isTargetInfo = sql`(metric = ${bind.text(targetInfo.metric)} AND unit = ${bind.text(targetInfo.unit)})`;
 
 /** Whether the message of a span is encrypted: that of a refused call, which can quote the request. */
-export const hasSealedMessage = sql`startsWith(status_message, ${bind.text(sealedPrefix)})`;
+export const hasSealedMessage = isSealed(sql`status_message`);
+
+/** Whether a text is encrypted. */
+export function isSealed(text: Statement): Statement {
+  return sql`startsWith(${text}, ${bind.text(sealedPrefix)})`;
+}

@@ -246,10 +246,21 @@ export function createTenantReader(options: ReaderOptions, scope: Scope): Tenant
       try {
         const answer = open(statement, query, columnFormat);
         const blocks = await readBlocks(answer.body);
-        return answer.openSealed === undefined ? blocks : await openBlocks(blocks, answer.openSealed);
+        return answer.openSealed === undefined
+          ? blocks
+          : await openBlocks(blocks, chargedOpen(answer.openSealed, query.memory));
       } catch (error) {
         throw toReadError(error, query.signal);
       }
     },
+  };
+}
+
+/** The decrypted text is held besides what was read. */
+function chargedOpen(open: OpenSealed, memory: QueryOptions["memory"]): OpenSealed {
+  if (memory === undefined) return open;
+  return (stored) => {
+    memory.add(stored.length);
+    return open(stored);
   };
 }

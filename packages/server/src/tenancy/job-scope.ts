@@ -1,8 +1,9 @@
 /**
  * The scope of a job of this server, which acts for an organization without a caller: it is created from the organization's row
- * in the control database, may only read telemetry, and is limited to one project if the job is.
+ * in the control database, may only read telemetry, without recorded content, and is limited to one project if the job is.
  */
 import { AppError } from "../errors.ts";
+import type { Permission } from "../permissions.ts";
 import { Scope } from "../tenant.ts";
 import type { ControlDatabase, Reader } from "./control-database.ts";
 
@@ -66,10 +67,17 @@ export async function openOrganizationScopes(
 
 /** The scope of the job that deletes data, also of organizations that are archived or no longer exist. */
 export function openDeletionScope(deletion: { readonly organizationId: string }): Scope {
-  return scopeOf({ id: deletion.organizationId, name: "" }, { job: "deletions", project: undefined });
+  return scopeOf({ id: deletion.organizationId, name: "" }, { job: "deletions", project: undefined }, [
+    "telemetry_read",
+    "content_read",
+  ]);
 }
 
-function scopeOf(row: ActiveOrganization, { job, project }: Omit<JobScopeRequest, "organizationId">): Scope {
+function scopeOf(
+  row: ActiveOrganization,
+  { job, project }: Omit<JobScopeRequest, "organizationId">,
+  permissions: readonly Permission[] = ["telemetry_read"],
+): Scope {
   return Scope.fromKey({
     job,
     keyId: job,
@@ -78,7 +86,7 @@ function scopeOf(row: ActiveOrganization, { job, project }: Omit<JobScopeRequest
     organizationName: row.name,
     operator: false,
     projectName: project,
-    permissions: new Set(["telemetry_read", "content_read"]),
+    permissions: new Set(permissions),
     keyLimits: {},
     limitsKeyId: job,
     organizationLimits: {},

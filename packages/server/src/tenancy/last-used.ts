@@ -11,7 +11,7 @@ export interface LastUsed {
 
 const flushIntervalMs = 10_000;
 /** A more recent time of last use is not overwritten. */
-const freshSeconds = 30;
+const freshSeconds = 10;
 /** Well below the maximum number of parameters of a statement. */
 const rowsPerStatement = 500;
 

@@ -28,7 +28,7 @@ export interface SessionCheckOptions {
   readonly now?: (() => number) | undefined;
 }
 
-const useIsNotedEveryMs = 60_000;
+const useIsNotedEveryMs = 15_000;
 const cacheIdLength = 16;
 
 interface KnownSession {

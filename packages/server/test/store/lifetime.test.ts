@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { cp, readdir, rm, stat, truncate } from "node:fs/promises";
+import { cp, mkdir, readdir, rm, stat, symlink, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -159,11 +159,15 @@ describe("the embedded store", () => {
   test("reports that the package is missing", async () => {
     const directory = await temporaryDirectory();
     try {
-      // The same sources in a place where no package can be found.
+      // The same sources in a place where no package can be found but our own.
       const source = fileURLToPath(new URL("../../src", import.meta.url));
       await cp(source, directory, { recursive: true });
+      await mkdir(join(directory, "node_modules/@sounding"), { recursive: true });
+      const languages = fileURLToPath(new URL("../../../promql", import.meta.url));
+      await symlink(languages, join(directory, "node_modules/@sounding/promql"));
       const child = fork(join(directory, "store/embedded/main.ts"), [], { execArgv: [] });
-      const answered = once(child, "message") as Promise<[FromEngine]>;
+      const ended = once(child, "exit").then(([code]) => assert.fail(`it ended with code ${String(code)}`));
+      const answered = Promise.race([once(child, "message") as Promise<[FromEngine]>, ended]);
       child.send({
         type: "start",
         settings: { dataDirectory: directory, spoolDirectory: directory, socketPath: directory, memoryBytes: 1 },
@@ -171,7 +175,7 @@ describe("the embedded store", () => {
       const [message] = await answered;
       assert.equal(message.type, "absent");
       child.disconnect();
-      await once(child, "exit");
+      await assert.rejects(ended, /code 0/);
     } finally {
       await rm(directory, { recursive: true, force: true });
     }

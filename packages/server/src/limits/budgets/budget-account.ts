@@ -3,6 +3,7 @@
  * without asking. Amounts are whole billionths; times are of a clock that never jumps.
  */
 import type { Budget } from "./budget.ts";
+import type { CurrentPeriod } from "./budget-period.ts";
 import type { LedgerAnswer, LedgerName, LedgerRequest } from "./budget-ledger.ts";
 
 /** How long a process uses what it was granted without asking again. Other processes wait longer before they take it back. */
@@ -125,13 +126,13 @@ export class BudgetAccount {
     const wanted = isLast ? 0 : Math.max(2 * this.#recent, ahead);
     const idle = !isLast && this.#keeps(free, nowMs) ? free : 0;
     const kept = Math.min(free, isLast ? 0 : Math.max(this.#needed + wanted, idle));
-    // What is given up must not be used while the request is on its way.
-    this.#held = this.reserved + kept;
     const isRepeated = this.#sent !== undefined;
     if (this.#sent === undefined) {
       this.#sent = { charged: this.#unsent, sequence };
       this.#unsent = 0;
     }
+    // What is given up must not be used while the request is on its way. What a repeated request does not charge stays held.
+    this.#held = this.reserved + kept + this.#unsent;
     const demand = Math.max(0, this.#needed - kept);
     const spare = Math.max(0, wanted - Math.max(0, kept - this.#needed));
     this.#needed = 0;
@@ -162,4 +163,10 @@ export class BudgetAccount {
     this.#held = held;
     this.#answeredMs = this.#askedMs;
   }
+}
+
+/** The accounts of a budget in its current period. */
+export interface PeriodAccounts extends Omit<CurrentPeriod, "name"> {
+  readonly period: string;
+  readonly byValue: Map<string, BudgetAccount>;
 }

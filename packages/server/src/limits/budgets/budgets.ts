@@ -6,7 +6,7 @@
 import type { Logger } from "../../logger.ts";
 import type { Payer, PricedModel } from "../../pricing/prices.ts";
 import type { Scope } from "../../tenant.ts";
-import { BudgetAccount } from "./budget-account.ts";
+import { BudgetAccount, type PeriodAccounts } from "./budget-account.ts";
 import { withOwnUse } from "./budget-use.ts";
 import { BudgetExchange } from "./budget-exchange.ts";
 import { BudgetHold } from "./budget-hold.ts";
@@ -79,7 +79,7 @@ export class Budgets {
   #byOrganization = new Map<string, Budget[]>();
   readonly #byId = new Map<string, Budget>();
   /** By budget, then by value; of the period that is the current one of the accounts. */
-  readonly #accounts = new Map<string, { period: string; readonly byValue: Map<string, BudgetAccount> }>();
+  readonly #accounts = new Map<string, PeriodAccounts>();
   /** Of all budgets, in the order in which they are considered for eviction. */
   readonly #all = new Set<BudgetAccount>();
   #timer: NodeJS.Timeout | undefined;
@@ -112,7 +112,7 @@ export class Budgets {
     return this.#loading;
   }
 
-  /** Whether there is anything to ask about the organization's calls. */
+  /** Whether budgets may count the organization's calls. */
   appliesTo(organizationId: string): boolean {
     return this.#byOrganization.has(organizationId);
   }
@@ -217,20 +217,22 @@ export class Budgets {
 
   #account(budget: Budget, value: string, nowMs: number): BudgetAccount {
     const { id: budgetId, organizationId } = budget.definition;
-    const { endMs, name: period } = budget.periodAt(nowMs);
+    const { endMs, name, startMs } = budget.periodAt(nowMs);
     let known = this.#accounts.get(budgetId);
-    if (known?.period !== period) {
-      // Calls that are running keep the accounts of the period in which they began.
-      known = { period, byValue: new Map() };
+    // Running calls keep the accounts of their period. After a jump back of the clock, calls stay in the later one.
+    if (known === undefined || (known.period !== name && nowMs >= (known.startMs ?? 0))) {
+      known = { period: name, startMs, endMs, byValue: new Map() };
       this.#accounts.set(budgetId, known);
     }
-    let account = known.byValue.get(value);
-    if (account === undefined) {
-      account = new BudgetAccount({ budgetId, organizationId, period, endMs, value }, budget);
-      known.byValue.set(value, account);
-      this.#evict();
-      this.#all.add(account);
-    }
+    const found = known.byValue.get(value);
+    if (found !== undefined) return found;
+    const account = new BudgetAccount(
+      { budgetId, organizationId, period: known.period, endMs: known.endMs, value },
+      budget,
+    );
+    known.byValue.set(value, account);
+    this.#evict();
+    this.#all.add(account);
     return account;
   }
 

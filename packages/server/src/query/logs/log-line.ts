@@ -9,5 +9,6 @@ export interface LineColumns {
 
 /** OpenTelemetry events may have a name and no body. */
 export function lineOf({ body, body_type, event_name }: LineColumns): string {
-  return body === "" ? event_name : toText(body, body_type);
+  // The text of an encrypted body may be empty.
+  return (body === "" ? "" : toText(body, body_type)) || event_name;
 }

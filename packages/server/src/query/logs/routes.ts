@@ -34,7 +34,11 @@ export function logRoutes(store: Pick<Store, "open" | "state">): Route[] {
         signal,
       };
       const reader = openReader(store, { scope, memory });
-      return incrementalJson({ ...(await searchLogs(reader, search)), ...searchWarnings(reader, body.search) });
+      const filtered = [...Object.keys(body.attributes ?? {}), ...Object.keys(body.exclude_attributes ?? {})];
+      return incrementalJson({
+        ...(await searchLogs(reader, search)),
+        ...searchWarnings(reader, body.search, filtered),
+      });
     }),
     route(queryLogHistogram, async ({ body, scope, signal, memory }) => {
       const now = nowUnixNano();

@@ -5,6 +5,7 @@ import { toStaticValue } from "../traces/traceql-storage/stored-value.ts";
 import { printValue } from "@sounding/traceql/spans/print-element";
 import type { StaticValue } from "@sounding/traceql/syntax/ast";
 import { CooperativeYield } from "../../scheduling/cooperative-yield.ts";
+import { isContentAttribute } from "../../store/content-attributes.ts";
 import { bind, callerOrganization, sql, type Statement } from "../../store/statement.ts";
 import { expandingWindows } from "../expanding-windows.ts";
 import { nowUnixNano } from "../time-window.ts";
@@ -28,7 +29,7 @@ function valuesOf(field: TagField, request: TagsRequest): Promise<ReadonlyMap<st
   if (field.kind === "intrinsic") return intrinsicValues(field.name, request);
   const scopes: readonly TagScope[] = field.scope === null ? ["span", "resource"] : [field.scope];
   const sources = scopes.map((scope) => attributeSource(scope, field.name));
-  return readSources(sources, request);
+  return readSources(sources, request, isContentAttribute(field.name) ? maximumRows : request.limit);
 }
 
 async function intrinsicValues(name: string, request: TagsRequest): Promise<ReadonlyMap<string, TagValue>> {
@@ -124,8 +125,15 @@ interface ValueRow {
   readonly spans: string;
 }
 
-/** Reads backwards in growing windows, until there are enough values or no new ones. */
-async function readSources(sources: readonly Source[], request: TagsRequest): Promise<ReadonlyMap<string, TagValue>> {
+/**
+ * Reads backwards in growing windows, until there are enough values or no new ones.
+ * @param mostRead values read at a time; more than are wanted where equal ones may be encrypted differently
+ */
+async function readSources(
+  sources: readonly Source[],
+  request: TagsRequest,
+  mostRead = request.limit,
+): Promise<ReadonlyMap<string, TagValue>> {
   const { limit, range, reader, signal } = request;
   const found = new Map<string, TagValue>();
   const yielder = new CooperativeYield();
@@ -137,7 +145,7 @@ async function readSources(sources: readonly Source[], request: TagsRequest): Pr
     const before = found.size;
     for (const source of sources) {
       const statement = sql`SELECT value, value_kind, spans FROM (${source(within)}) ORDER BY spans DESC, value
-        LIMIT ${bind.uint32(limit + found.size)}`;
+        LIMIT ${bind.uint32(Math.min(maximumRows, mostRead + found.size))}`;
       for (const row of await reader.query<ValueRow>(statement, { signal, duplicates: "kept", maximumRows })) {
         for (const value of toTagValues(row)) found.set(`${value.type} ${value.value}`, value);
         unchanged += Number(row.spans);

@@ -1,6 +1,7 @@
 /** Turns a preset and the filters of a trace query into a condition on spans. A trace matches if one of its spans does. */
 import { spanStatuses } from "../../api/observability.ts";
 import { AppError } from "../../errors.ts";
+import { hasSealedMessage, isSealed } from "../../store/row-expressions.ts";
 import { spanLabels } from "../../store/span-labels.ts";
 import { bind, callerOrganization, sql, type Statement } from "../../store/statement.ts";
 import type { TenantReader } from "../../store/store.ts";
@@ -101,15 +102,17 @@ function toNanos(ms: number): bigint {
 
 /** Large attributes and events are read only for spans that have some, and only those of the range. */
 function textCondition(text: string, project: string | undefined, range: TimeRange): Statement {
+  // Letters of what is encrypted are no text.
   const inMap = (map: Statement): Statement =>
-    sql`arrayExists(value -> ${containsAsWritten(sql`value`, text)}, mapValues(${map}))`;
+    sql`arrayExists(value -> NOT ${isSealed(sql`value`)} AND ${containsAsWritten(sql`value`, text)},
+      mapValues(${map}))`;
   const ofDetails = allOf([
     sql`organization = ${callerOrganization}`,
     projectCondition(project),
     startTimeCondition(range),
     sql`(${inMap(sql`attributes`)} OR arrayExists(event -> ${inMap(sql`event`)}, event_attributes))`,
   ]);
-  return sql`(${containsText(sql`name`, text)} OR ${containsText(sql`status_message`, text)} OR ${inMap(sql`attributes`)}
+  return sql`(${containsText(sql`name`, text)} OR (NOT ${hasSealedMessage} AND ${containsText(sql`status_message`, text)}) OR ${inMap(sql`attributes`)}
     OR (has_details = 1 AND (trace_id, span_id) IN (SELECT trace_id, span_id FROM span_details WHERE ${ofDetails})))`;
 }
 
