@@ -2,7 +2,7 @@
  * Counts each model call once. An instrumented application reports a call that Sounding serves as well: Sounding's span
  * counts, the application's does not, and what only the application knows becomes the call's labels. Spans of the same call
  * have the same response ID, or the same HTTP request between them (telemetry/rows/call-keys.ts).
- * docs/adr/0037-sums-of-calls.md
+ * docs/adr/0035-rollups.md
  */
 import { bind, callerOrganization, join, sql, type Statement } from "./statement.ts";
 import { inferenceOperations } from "./span-operations.ts";

@@ -1,6 +1,6 @@
 /**
  * Starts a server of several worker processes, and keeps what they share: the port, the data directory, the embedded store's
- * process, locks, open circuits, and the sum of the metrics. docs/adr/0040-workers.md
+ * process, locks, open circuits, and the sum of the metrics. docs/adr/0040-workers-and-fleets.md
  */
 import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";

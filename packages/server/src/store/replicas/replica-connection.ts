@@ -1,5 +1,6 @@
 /**
- * One connection to several addresses of a cluster, of which it uses one until that one fails. docs/adr/0044-fleets.md
+ * One connection to several addresses of a cluster, of which it uses one until that one fails.
+ * docs/adr/0040-workers-and-fleets.md
  */
 import type { Connection } from "../connection.ts";
 import type { StoreError } from "../store-error.ts";

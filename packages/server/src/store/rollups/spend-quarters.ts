@@ -1,6 +1,6 @@
 /**
  * Defines the sums of what model calls cost, by the quarter of an hour in which they ended: days begin at a quarter of an hour in
- * every time zone. docs/adr/0240-spend.md
+ * every time zone. docs/adr/0235-prices-and-spend.md
  */
 import { endedWithin, type EndRange, isCounted } from "../counted-calls.ts";
 import { endMs, isInference } from "../row-expressions.ts";

@@ -2,7 +2,7 @@
  * Remembers the spans around model calls that arrived last. An application reports a call by several spans: those of an
  * agent framework and of the SDK below it, of which the one that ends first counts, and that of the HTTP request. They
  * arrive together or within seconds, children first. Comparing them in queries would compare all calls with all others.
- * docs/adr/0037-sums-of-calls.md
+ * docs/adr/0035-rollups.md
  */
 
 /** Spans that are remembered in each of two generations, about 100 bytes each. */

@@ -3,7 +3,7 @@
  * spans of the application's instrumentations. They have the response ID in common, or the HTTP request: Sounding's span has
  * it as its parent, the application's as its child. Queries compare these hashes because comparing IDs as text would read
  * several times as much.
- * docs/adr/0037-sums-of-calls.md
+ * docs/adr/0035-rollups.md
  */
 import { Hash64 } from "./hash64.ts";
 
