@@ -10,9 +10,7 @@ const folder = join(repository, "docs/adr");
 const records = (await readdir(folder)).filter((name) => /^\d{4}-.*\.md$/.test(name)).sort();
 const index = await readFile(join(folder, "README.md"), "utf8");
 const sections = ["Context", "Decision", "Consequences"];
-/** A heading, or the first words of a paragraph. */
-const section =
-  /^(?:## (?<heading>Context|Decision|Consequences)$|\*\*(?<words>Context|Decision|Consequences)\.\*\*)/gm;
+const section = /^## (?<heading>Context|Decision|Consequences)$/gm;
 
 async function filesIn(directory: string, pattern: RegExp): Promise<string[]> {
   const names = await readdir(join(repository, directory), { recursive: true });
@@ -46,7 +44,7 @@ describe("decision records", () => {
     test(`${name} has a title with its number, and its sections in order`, async () => {
       const text = await readFile(join(folder, name), "utf8");
       assert.match(text, new RegExp(String.raw`^# ${number}:? \S`));
-      const found = [...text.matchAll(section)].map(({ groups }) => groups!["heading"] ?? groups!["words"]);
+      const found = [...text.matchAll(section)].map(({ groups }) => groups!["heading"]);
       assert.deepEqual(found, sections);
     });
   }
