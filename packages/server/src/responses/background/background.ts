@@ -1,7 +1,7 @@
 /**
  * Responses in the background: the client gets their ID at once, and asks for them later. Sounding itself keeps them, so they
  * work with every engine; an upstream gets an ordinary streamed call.
- * docs/adr/0238-background-responses.md
+ * docs/adr/0009-upstreams-and-wires.md
  */
 import { sleep } from "../../abort.ts";
 import type { ResponseRequest } from "../../api/responses-request.ts";
