@@ -4,7 +4,7 @@
  * server keeps its operator's settings. https://clickhouse.com/docs/operations/settings/merge-tree-settings
  */
 
-/** Ratios are of the CPU time of inserts and merges together; docs/adr/0023-embedded-engine.md has the measurements. */
+/** Ratios are of the CPU time of inserts and merges together; docs/adr/0022-telemetry-store.md has the measurements. */
 const mergeTreeSettings = {
   // Merging twice as many parts at once halves how often a row is merged.
   merge_selector_base: 10,

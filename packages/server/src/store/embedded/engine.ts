@@ -1,7 +1,7 @@
 /**
  * Runs ClickHouse as a library (https://github.com/chdb-io/chdb-node) and follows its constraints. A session runs one
  * statement at a time and keeps the settings of each. Rows are inserted from files only: an inline insert is cut off at a
- * blank line, and the rest would run as SQL. docs/adr/0023-embedded-engine.md lists all constraints.
+ * blank line, and the rest would run as SQL. docs/adr/0022-telemetry-store.md lists all constraints.
  */
 import { randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
