@@ -1,7 +1,7 @@
 /**
  * Changes of groups, whose members get the roles of the rules. A transaction holds the database, on SQLite also for those who only
  * read, so a change of many members has several.
- * docs/adr/0242-sign-in-and-provisioning.md
+ * docs/adr/0242-identity-providers-and-scim.md
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { AppError } from "../errors.ts";

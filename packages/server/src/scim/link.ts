@@ -1,7 +1,7 @@
 /**
  * Which person a user of SCIM is. A person's address decides who signs in as them, so a provider changes it only for somebody who has
  * never signed in and belongs to no other organization.
- * docs/adr/0242-sign-in-and-provisioning.md
+ * docs/adr/0242-identity-providers-and-scim.md
  */
 import type { Reader, Writer } from "../tenancy/control-database.ts";
 import { findPerson, insertPerson, normalEmail, requirePerson, type PersonRow } from "../tenancy/people.ts";

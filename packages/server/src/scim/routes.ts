@@ -1,6 +1,6 @@
 /**
  * SCIM 2.0: the people and groups of one organization, as its identity provider manages them.
- * docs/adr/0242-sign-in-and-provisioning.md
+ * docs/adr/0242-identity-providers-and-scim.md
  */
 import { scim, scimType } from "../api/scim.ts";
 import { route, type Route, type RouteInput, type RouteResponse } from "../http/route.ts";

@@ -2,7 +2,7 @@
  * Delays guesses at the password and the one-time codes of an account, over all servers. Each attempt counts before it is checked, so
  * that attempts at the same time do not get more. Delays grow with the failures and are bounded, and a network from which somebody
  * signed in before is not delayed by the failures of others: nobody can lock a person out.
- * docs/adr/0242-sign-in-and-provisioning.md
+ * docs/adr/0246-local-accounts.md
  */
 import { AppError } from "../errors.ts";
 import { inputLimit } from "../input-limits.ts";

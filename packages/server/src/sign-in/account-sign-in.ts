@@ -1,6 +1,6 @@
 /**
  * Signing in with a mail address and a password, and choosing the password with a link.
- * docs/adr/0242-sign-in-and-provisioning.md
+ * docs/adr/0246-local-accounts.md
  */
 import {
   acceptAccountLinkOperation,

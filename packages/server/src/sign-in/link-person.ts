@@ -1,7 +1,7 @@
 /**
  * The person to whom an identity at a provider belongs, and the memberships that the provider's rules give. Memberships that an
  * administrator gave stay.
- * docs/adr/0242-sign-in-and-provisioning.md
+ * docs/adr/0242-identity-providers-and-scim.md
  */
 import { AppError } from "../errors.ts";
 import type { Grant as NamedGrant, Identity } from "../identity/claims.ts";

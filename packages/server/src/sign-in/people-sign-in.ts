@@ -1,6 +1,6 @@
 /**
  * Signing people and machines in: sessions of browsers and terminals, identity providers and their tokens.
- * docs/adr/0242-sign-in-and-provisioning.md
+ * docs/adr/0242-identity-providers-and-scim.md
  */
 import type { ProviderSettings, SignInSettings } from "../config/sign-in.ts";
 import { AppError } from "../errors.ts";

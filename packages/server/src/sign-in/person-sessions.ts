@@ -1,7 +1,7 @@
 /**
  * The sessions of people, in the control database: of browsers, which have a cookie, and of terminals, which have an access token
  * and a refresh token. Only hashes of their secrets are stored.
- * docs/adr/0242-sign-in-and-provisioning.md
+ * docs/adr/0242-identity-providers-and-scim.md
  */
 import { createHmac, randomBytes } from "node:crypto";
 import type { Selectable } from "kysely";

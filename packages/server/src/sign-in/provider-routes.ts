@@ -1,7 +1,7 @@
 /**
  * Signing in to the web console at an identity provider: the way there, the way back, and the provider's notice that a person has
  * signed out.
- * docs/adr/0242-sign-in-and-provisioning.md
+ * docs/adr/0242-identity-providers-and-scim.md
  */
 import {
   backchannelLogoutOperation,

@@ -1,7 +1,7 @@
 /**
  * From the token of a machine or a person at an identity provider to the key that stands for its owner. A person whom the server
  * knows has the roles of the database; anyone else has those that the rules give to the token.
- * docs/adr/0242-sign-in-and-provisioning.md
+ * docs/adr/0242-identity-providers-and-scim.md
  */
 import { createHash } from "node:crypto";
 import { AppError } from "../errors.ts";

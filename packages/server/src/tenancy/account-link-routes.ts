@@ -1,4 +1,4 @@
-/** The links with which operators let people choose a password. docs/adr/0242-sign-in-and-provisioning.md */
+/** The links with which operators let people choose a password. docs/adr/0246-local-accounts.md */
 import { createAccountLinkOperation, type AccountLink } from "../api/accounts.ts";
 import { AppError } from "../errors.ts";
 import { route, type Route } from "../http/route.ts";

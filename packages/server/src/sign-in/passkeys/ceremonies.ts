@@ -1,6 +1,6 @@
 /**
  * Checks what authenticators answer (Web Authentication, sections 7.1 and 7.2), with a library for its formats and signatures.
- * docs/adr/0242-sign-in-and-provisioning.md
+ * docs/adr/0246-local-accounts.md
  */
 import type { NewPasskey, PasskeySignIn } from "../../api/passkeys.ts";
 import { AppError, type ErrorCode } from "../../errors.ts";
