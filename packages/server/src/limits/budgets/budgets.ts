@@ -226,10 +226,8 @@ export class Budgets {
     }
     const found = known.byValue.get(value);
     if (found !== undefined) return found;
-    const account = new BudgetAccount(
-      { budgetId, organizationId, period: known.period, endMs: known.endMs, value },
-      budget,
-    );
+    const ledger = { budgetId, organizationId, period: known.period, endMs: known.endMs, value };
+    const account = new BudgetAccount(ledger, budget);
     known.byValue.set(value, account);
     this.#evict();
     this.#all.add(account);
