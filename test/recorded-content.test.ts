@@ -266,6 +266,13 @@ for (const [stored, yaml] of Object.entries(stores))
       }
     });
 
+    test("a search does not find the letters of encrypted values", async () => {
+      const times = { start: new Date(startMs - 60_000).toISOString(), end: new Date(startMs + 60_000).toISOString() };
+      const body = { ...times, search: "enc:v2", trace: "all_traces" };
+      const { traces } = JSON.parse(await ask(server, reader, "/observability/traces", body)) as { traces: unknown[] };
+      assert.deepEqual(traces, []);
+    });
+
     test("a search finds nothing in hidden content, so it tells nothing about it", async () => {
       const traces = async (secret: string, q: string) =>
         (JSON.parse(await ask(server, secret, query("/tempo/api/search", { q }))) as { traces: unknown[] }).traces
