@@ -214,9 +214,8 @@ transcription: { max_upload_bytes: 1000000 }
       await console.open("");
       const request = { method: "POST", body: JSON.stringify({ key: server.key }) };
       const json = { "content-type": "application/json" };
-      await console.page.evaluate(
-        `fetch("/authentication/sessions", ${JSON.stringify({ ...request, headers: json })}).then((it) => it.text())`,
-      );
+      const signIn = `fetch("/authentication/sessions", ${JSON.stringify({ ...request, headers: json })})`;
+      assert.equal(await console.page.evaluate<number>(`${signIn}.then((it) => it.status)`), 201);
       await console.open("playground/transcription");
       await console.page.getByRole("button", { name: "Record", exact: true }).click();
       await console.page.getByRole("alert").getByText("only on pages served with HTTPS").waitFor();
