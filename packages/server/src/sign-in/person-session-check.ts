@@ -1,5 +1,4 @@
 /** Finds and checks the session of a person for a cookie or an access token, with a cache, since every request needs it. */
-import { AppError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import type { PersonSession, SessionLimits } from "../session.ts";
 import type { ControlDatabase } from "../tenancy/control-database.ts";
@@ -7,7 +6,7 @@ import { createLastUsed } from "../tenancy/last-used.ts";
 import { loadPerson, type KnownPerson } from "../tenancy/load-person.ts";
 import { createRevalidatingCache } from "../tenancy/revalidating-cache.ts";
 import { equalHashes, hashSecret, maximumSecretLength } from "../tenancy/secret.ts";
-import { idleText } from "../tenancy/session-check.ts";
+import { idleText, sessionEnded, useIsNotedEveryMs } from "../tenancy/session-check.ts";
 import { personIdleSeconds, type PersonSessionRow } from "./person-sessions.ts";
 
 export interface PersonSessionCheck {
@@ -39,7 +38,6 @@ interface KnownSession {
   usedMs: number;
 }
 
-const useIsNotedEveryMs = 15_000;
 const cacheIdLength = 16;
 
 export function createPersonSessionCheck({
@@ -61,10 +59,10 @@ export function createPersonSessionCheck({
     if (found === undefined || !equalHashes(found.row.secret_hash, hash)) return undefined;
     const { refusal, row, session } = found;
     const time = now();
-    if (time >= Math.min(session.expiresAt, row.secret_expires_at) * 1000) throw ended("It has expired.");
+    if (time >= Math.min(session.expiresAt, row.secret_expires_at) * 1000) throw sessionEnded("It has expired.");
     const idleSeconds = row.kind === "browser" ? limits().idleSeconds : personIdleSeconds;
-    if (time - found.usedMs >= idleSeconds * 1000) throw ended(idleText(idleSeconds));
-    if (refusal !== undefined) throw ended(refusal);
+    if (time - found.usedMs >= idleSeconds * 1000) throw sessionEnded(idleText(idleSeconds));
+    if (refusal !== undefined) throw sessionEnded(refusal);
     if (time - found.usedMs >= useIsNotedEveryMs) {
       found.usedMs = time;
       sessionsUsed.note(row.id);
@@ -88,10 +86,6 @@ export function createPersonSessionCheck({
       await Promise.all([sessionsUsed.close(), peopleUsed.close()]);
     },
   };
-}
-
-function ended(reason: string): AppError {
-  return new AppError("invalid_session", `Your session has ended. ${reason} Sign in again.`);
 }
 
 function loadSession(

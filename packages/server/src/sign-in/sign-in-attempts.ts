@@ -58,13 +58,21 @@ export class SignInAttempts {
   /** Runs the end of a sign-in. @throws AppError rate_limited, overloaded, or what `work` throws */
   async run<T>(address: string | undefined, work: () => Promise<T>): Promise<T> {
     const client = clientNetwork(address ?? "");
-    const { what, ...limits } = this.#limits;
+    const limits = this.#limits;
     const waitMs = this.#rate.count(client);
     if (waitMs > 0)
-      throw refused("rate_limited", `More than ${limits.perMinute} ${what} a minute came from your address.`, waitMs);
+      throw refused(
+        "rate_limited",
+        `More than ${limits.perMinute} ${limits.what} a minute came from your address.`,
+        waitMs,
+      );
     const running = this.#running.get(client) ?? 0;
     if (running >= limits.concurrent)
-      throw refused("rate_limited", `${limits.concurrent} ${what} from your address are not finished yet.`, 1000);
+      throw refused(
+        "rate_limited",
+        `${limits.concurrent} ${limits.what} from your address are not finished yet.`,
+        1000,
+      );
     if (this.#total >= concurrent) throw refused("overloaded", "Too many people sign in at the moment.", 1000);
     this.#running.set(client, running + 1);
     this.#total += 1;

@@ -28,7 +28,8 @@ export interface SessionCheckOptions {
   readonly now?: (() => number) | undefined;
 }
 
-const useIsNotedEveryMs = 15_000;
+/** The cache answers in between: the time of the last use is this exact. */
+export const useIsNotedEveryMs = 15_000;
 const cacheIdLength = 16;
 
 interface KnownSession {
@@ -52,12 +53,12 @@ export function createSessionCheck({ control, limits, logger, now = Date.now }: 
   function admit(found: KnownSession | undefined, hash: string): KeySession | undefined {
     if (found === undefined || !equalHashes(found.hash, hash)) return undefined;
     const time = now();
-    if (time >= found.expiresMs) throw ended("It has expired.");
+    if (time >= found.expiresMs) throw sessionEnded("It has expired.");
     const { idleSeconds } = limits();
-    if (time - found.usedMs >= idleSeconds * 1000) throw ended(idleText(idleSeconds));
+    if (time - found.usedMs >= idleSeconds * 1000) throw sessionEnded(idleText(idleSeconds));
     for (const key of found.keys) {
       const refusal = refusalOf(key, time);
-      if (refusal !== undefined) throw ended(refusal);
+      if (refusal !== undefined) throw sessionEnded(refusal);
     }
     if (time - found.usedMs >= useIsNotedEveryMs) {
       found.usedMs = time;
@@ -85,7 +86,8 @@ export function idleText(seconds: number): string {
   return `It was not used for ${seconds === 604_800 ? "a week" : `${seconds / 60} minutes`}.`;
 }
 
-function ended(reason: string): AppError {
+/** @param reason a sentence */
+export function sessionEnded(reason: string): AppError {
   return new AppError("invalid_session", `Your session has ended. ${reason} Sign in again.`);
 }
 
