@@ -5,7 +5,6 @@
  */
 import { contentAttributes, contentEventPrefix, contentOfEvents } from "./content-attributes.ts";
 
-/** Events of the conventions have content as their bodies: `gen_ai.user.message`, `gen_ai.choice` and others. */
 const isContentEvent = `startsWith(stored.event_name, '${contentEventPrefix}')`;
 /**
  * The message of a call that Sounding refused can quote the request, as can those of its attempts; these are the codes with the status

@@ -66,10 +66,10 @@ export const isFromPrometheus = sql`(unit = ${bind.text(prometheusUnit)})`;
 /** Whether a series is one of `target_info` that Sounding writes; those that clients send have another unit. */
 export const isTargetInfo = sql`(metric = ${bind.text(targetInfo.metric)} AND unit = ${bind.text(targetInfo.unit)})`;
 
-/** Whether the message of a span is encrypted: that of a refused call, which can quote the request. */
-export const hasSealedMessage = isSealed(sql`status_message`);
-
 /** Whether a text is encrypted. */
 export function isSealed(text: Statement): Statement {
   return sql`startsWith(${text}, ${bind.text(sealedPrefix)})`;
 }
+
+/** Whether the message of a span is encrypted: that of a refused call, which can quote the request. */
+export const hasSealedMessage = isSealed(sql`status_message`);

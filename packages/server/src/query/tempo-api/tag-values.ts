@@ -29,7 +29,7 @@ function valuesOf(field: TagField, request: TagsRequest): Promise<ReadonlyMap<st
   if (field.kind === "intrinsic") return intrinsicValues(field.name, request);
   const scopes: readonly TagScope[] = field.scope === null ? ["span", "resource"] : [field.scope];
   const sources = scopes.map((scope) => attributeSource(scope, field.name));
-  return readSources(sources, request, isContentAttribute(field.name) ? maximumRows : request.limit);
+  return readSources(sources, request, isContentAttribute(field.name) ? maximumRows : undefined);
 }
 
 async function intrinsicValues(name: string, request: TagsRequest): Promise<ReadonlyMap<string, TagValue>> {

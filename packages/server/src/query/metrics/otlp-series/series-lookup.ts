@@ -130,7 +130,7 @@ function bytesOf(series: SeriesOfMetrics): number {
 /** The cost of building and matching a series' labels, in samples. */
 export const seriesCost = 128;
 /** The cost of matching a series' labels, in samples. */
-const matchingCost = 32;
+export const matchingCost = 32;
 
 const allColumns = sql`series_id, project, service, resource_id, scope_id, mapKeys(attributes) AS attribute_names,
   mapValues(attributes) AS attribute_values, attribute_types, ${isFromPrometheus} AS from_prometheus`;

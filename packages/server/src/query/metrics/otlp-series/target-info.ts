@@ -17,7 +17,7 @@ import { pointLists } from "./otlp-points.ts";
 import { readValues } from "./otlp-values.ts";
 import { attributeLabels } from "./prometheus-names.ts";
 import { remembered } from "./remembered-descriptions.ts";
-import type { OtlpQuery, OtlpRequest } from "./series-lookup.ts";
+import { matchingCost, type OtlpQuery, type OtlpRequest } from "./series-lookup.ts";
 import { mergeSeries } from "./stored-series.ts";
 
 export const targetInfoName = "target_info";
@@ -65,9 +65,6 @@ async function findTargets(request: TargetInfoRequest, query: OtlpQuery): Promis
   }
   return found;
 }
-
-/** The cost of matching a series' labels, in samples. */
-const matchingCost = 32;
 
 async function readTargets(
   { charge, fromMs, maxSeries, signal, yieldBudget }: TargetInfoRequest,
