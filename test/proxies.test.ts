@@ -191,7 +191,7 @@ for (const name of proxyNames) {
       session.destroy();
     });
 
-    test("browsers are told to use TLS only", async () => {
+    test("responses tell browsers to use TLS only", async () => {
       for (const path of ["/v1/models", "/healthz", "/console/"]) {
         const { body, headers } = await request(`${proxy.url}${path}`, { dispatcher });
         await body.dump();

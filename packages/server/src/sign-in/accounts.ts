@@ -39,7 +39,7 @@ export async function hasAccounts(database: Reader): Promise<boolean> {
   return (await database.selectFrom("accounts").select("person_id").limit(1).executeTakeFirst()) !== undefined;
 }
 
-/** Gives a person a password, in place of whatever account the person has: second factor and passkeys go. */
+/** Gives a person a password. An account that exists is replaced: its second factor and its passkeys are removed. */
 export async function replaceAccount(transaction: Writer, personId: string, passwordHash: string): Promise<void> {
   await removeSecondFactor(transaction, personId);
   await transaction.deleteFrom("passkeys").where("person_id", "=", personId).execute();

@@ -1,4 +1,4 @@
-/** Selectors without a name read the metrics over spans together: they find what each metric has by itself, with few statements. */
+/** Selectors without a name read the metrics over spans together, with few statements, and find the same as one query for each name. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { spanSeriesNames } from "../../src/query/metrics/span-series/span-metrics.ts";
