@@ -10,7 +10,7 @@ import {
 } from "../api/alert-groups.ts";
 import type { AlertGroupDefinition } from "../api/alert-rules.ts";
 import { AppError } from "../errors.ts";
-import { route, type Route, type RouteResponse } from "../http/route.ts";
+import { json, route, type Route } from "../http/route.ts";
 import { inputLimit } from "../input-limits.ts";
 import {
   alertGroupNotFound,
@@ -69,10 +69,6 @@ export function alertGroupRoutes(control: ControlDatabase): readonly Route[] {
       return json(await deleteAlertGroup(control, id));
     }),
   ];
-}
-
-function json(value: unknown, status = 200): RouteResponse {
-  return { kind: "json", value, status };
 }
 
 /** @throws AppError invalid_request that names the group, the rule and the position */

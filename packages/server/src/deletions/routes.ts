@@ -9,7 +9,7 @@ import {
   type DeletionCreate,
 } from "../api/deletions.ts";
 import { AppError } from "../errors.ts";
-import { route, type Route, type RouteResponse } from "../http/route.ts";
+import { json, route, type Route } from "../http/route.ts";
 import { parseTime } from "../query/time-window.ts";
 import { bind, callerOrganization, sql } from "../store/statement.ts";
 import type { Store } from "../store/store.ts";
@@ -168,8 +168,4 @@ function requireStore(store: Store): void {
 
 function requireReady(store: Store): void {
   if (!store.state().ready) throw new AppError("overloaded", "The telemetry store is not ready. Retry later.");
-}
-
-function json(value: unknown, status = 200): RouteResponse {
-  return { kind: "json", value, status };
 }

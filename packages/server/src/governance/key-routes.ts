@@ -2,7 +2,7 @@
 import type { Key } from "../api/keys.ts";
 import { sdkKeys, type SdkKey } from "../api/sdk-keys.ts";
 import { AppError } from "../errors.ts";
-import { route, type Route } from "../http/route.ts";
+import { json, route, type Route } from "../http/route.ts";
 import type { Permission } from "../permissions.ts";
 import { boundProjectId, requestedProject } from "../tenancy/authority.ts";
 import type { ControlDatabase } from "../tenancy/control-database.ts";
@@ -12,7 +12,7 @@ import { loadKey } from "../tenancy/load-key.ts";
 import { hashSecret } from "../tenancy/secret.ts";
 import type { Scope } from "../tenant.ts";
 import { readArray } from "./array-page.ts";
-import { errorForm, json, organizationOf } from "./requests.ts";
+import { errorForm, organizationOf } from "./requests.ts";
 import { toSdkRole } from "./sdk-objects.ts";
 
 const defaultDays = 90;

@@ -1,7 +1,7 @@
 /** Serves the requests of the AI Refinery SDK about memberships in organizations. */
 import { governance, type SdkMembership, type SdkRole } from "../api/governance.ts";
 import { AppError } from "../errors.ts";
-import { route, type Route } from "../http/route.ts";
+import { json, route, type Route } from "../http/route.ts";
 import { replaceMembership, requireVisible } from "../tenancy/administer-people.ts";
 import type { ControlDatabase, Reader } from "../tenancy/control-database.ts";
 import { requireGrantable, requireRemovable } from "../tenancy/grants.ts";
@@ -9,7 +9,7 @@ import { adminSource, removeMembership, type MembershipRow } from "../tenancy/me
 import { listMemberships, toMembership } from "../tenancy/people-list.ts";
 import type { Scope } from "../tenant.ts";
 import { readArray } from "./array-page.ts";
-import { errorForm, json, permissionsOfRoles, wholeOrganizationOf } from "./requests.ts";
+import { errorForm, permissionsOfRoles, wholeOrganizationOf } from "./requests.ts";
 import { fromSdkRole, toSdkMembership } from "./sdk-objects.ts";
 
 export function membershipRoutes(control: ControlDatabase): Route[] {

@@ -1,5 +1,5 @@
-/** What requests of the AI Refinery SDK have in common: the organization that they name, answers, and the form of errors. */
-import type { ErrorWriter, RouteOptions, RouteResponse } from "../http/route.ts";
+/** What requests of the AI Refinery SDK have in common: the organization that they name, and the form of errors. */
+import type { ErrorWriter, RouteOptions } from "../http/route.ts";
 import { namedOrganization, requireWholeOrganization } from "../tenancy/authority.ts";
 import type { ControlDatabase, Reader } from "../tenancy/control-database.ts";
 import { resolveRoles } from "../tenancy/roles.ts";
@@ -30,10 +30,6 @@ export async function wholeOrganizationOf(
 ): Promise<string> {
   requireWholeOrganization(scope, "administer its people with the AI Refinery SDK");
   return organizationOf(control, scope, named);
-}
-
-export function json(value: unknown, status = 200): RouteResponse {
-  return { kind: "json", value, status };
 }
 
 /** Reads the permissions of the roles of memberships. */

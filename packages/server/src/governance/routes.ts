@@ -4,7 +4,7 @@
  */
 import { governance } from "../api/governance.ts";
 import { AppError } from "../errors.ts";
-import { route, type Route } from "../http/route.ts";
+import { json, route, type Route } from "../http/route.ts";
 import { boundProject, boundProjectId, requireReach } from "../tenancy/authority.ts";
 import { createOrganization, getOrganization, listOrganizations } from "../tenancy/organizations.ts";
 import { getProject, listProjects } from "../tenancy/projects.ts";
@@ -12,7 +12,7 @@ import type { ControlDatabase } from "../tenancy/control-database.ts";
 import { readArray } from "./array-page.ts";
 import { keyRoutes } from "./key-routes.ts";
 import { membershipRoutes } from "./membership-routes.ts";
-import { errorForm, json, organizationOf } from "./requests.ts";
+import { errorForm, organizationOf } from "./requests.ts";
 import { toSdkOrganization, toSdkProject } from "./sdk-objects.ts";
 import { userRoutes } from "./user-routes.ts";
 

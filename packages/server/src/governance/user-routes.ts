@@ -2,7 +2,7 @@
 import { governance } from "../api/governance.ts";
 import type { Person } from "../api/people.ts";
 import { AppError } from "../errors.ts";
-import { route, type Route } from "../http/route.ts";
+import { json, route, type Route } from "../http/route.ts";
 import { addPerson, changePerson, requireVisible } from "../tenancy/administer-people.ts";
 import type { ControlDatabase } from "../tenancy/control-database.ts";
 import { requireRemovable } from "../tenancy/grants.ts";
@@ -10,7 +10,7 @@ import { removeMembership } from "../tenancy/memberships.ts";
 import { listPeople } from "../tenancy/people-list.ts";
 import type { Scope } from "../tenant.ts";
 import { readArray } from "./array-page.ts";
-import { errorForm, json, permissionsOfRoles, wholeOrganizationOf } from "./requests.ts";
+import { errorForm, permissionsOfRoles, wholeOrganizationOf } from "./requests.ts";
 import { fromSdkRole, toSdkUser, type PermissionsOf } from "./sdk-objects.ts";
 import type { SdkUser } from "../api/governance.ts";
 

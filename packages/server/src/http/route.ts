@@ -150,3 +150,7 @@ export function route<Body>(
 ): Route {
   return { operation, serve, ...options };
 }
+
+export function json(value: unknown, status = 200, headers: ResponseHeaders = {}): RouteResponse {
+  return { kind: "json", value, status, headers };
+}

@@ -9,7 +9,7 @@ import {
   type RecoveryCodes,
 } from "../api/accounts.ts";
 import { AppError } from "../errors.ts";
-import { route, type Route, type RouteInput, type RouteResponse } from "../http/route.ts";
+import { json, route, type Route, type RouteInput } from "../http/route.ts";
 import type { ControlDatabase, Writer } from "../tenancy/control-database.ts";
 import { requirePersonSession, type AccountProof } from "./account-proof.ts";
 import {
@@ -118,8 +118,4 @@ async function endOtherSessions(transaction: Writer, session: RouteInput<unknown
 
 function recoveryCodesOf(codes: readonly string[]): RecoveryCodes {
   return { object: "recovery_codes", codes: [...codes] };
-}
-
-function json(value: unknown, status = 200): RouteResponse {
-  return { kind: "json", value, status, headers: { "cache-control": "no-store" } };
 }

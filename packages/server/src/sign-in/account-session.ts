@@ -3,7 +3,7 @@ import type { Session } from "../api/sessions.ts";
 import { AppError } from "../errors.ts";
 import { refuseOtherOrigins } from "../http/authenticate-session.ts";
 import type { FailedKeys } from "../http/failed-keys.ts";
-import type { RouteInput, RouteResponse } from "../http/route.ts";
+import { json, type RouteInput, type RouteResponse } from "../http/route.ts";
 import type { SecretCookie } from "../http/session-cookie.ts";
 import { keyOfPerson } from "../person.ts";
 import type { PersonSession } from "../session.ts";
@@ -56,7 +56,7 @@ export async function beginSession<Body>(
   note({ session_id: session.sessionId, person_id: session.person.id });
   const cookie = sessionCookie.set(secret, { secure, maxAgeSeconds: lifetimeSeconds });
   const value: Session = toSession(session, keyOfPerson(session.person, {}, session.organizationId));
-  return { kind: "json", value, status: 201, headers: { "cache-control": "no-store", "set-cookie": cookie } };
+  return json(value, 201, { "set-cookie": cookie });
 }
 
 /**

@@ -14,7 +14,7 @@ import {
 import { AppError } from "../errors.ts";
 import { clientNetwork } from "../http/client-address.ts";
 import type { FailedKeys } from "../http/failed-keys.ts";
-import { route, type ErrorWriter, type Route, type RouteInput, type RouteResponse } from "../http/route.ts";
+import { json, route, type ErrorWriter, type Route, type RouteInput, type RouteResponse } from "../http/route.ts";
 import { inputLimit } from "../input-limits.ts";
 import { RatePerMinute } from "../rate-per-minute.ts";
 import type { PersonSession } from "../session.ts";
@@ -251,9 +251,4 @@ const writeOauthError: ErrorWriter = (error) => ({
     }),
   ),
   type: "application/json",
-  headers: { "cache-control": "no-store" },
 });
-
-function json(value: unknown, status = 200): RouteResponse {
-  return { kind: "json", value, status, headers: { "cache-control": "no-store" } };
-}

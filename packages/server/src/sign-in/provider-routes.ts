@@ -12,7 +12,7 @@ import {
 import { AppError } from "../errors.ts";
 import { refuseOtherOrigins } from "../http/authenticate-session.ts";
 import type { FailedKeys } from "../http/failed-keys.ts";
-import { route, type Route, type RouteInput, type RouteResponse } from "../http/route.ts";
+import { json, route, type Route, type RouteInput, type RouteResponse } from "../http/route.ts";
 import type { SecretCookie } from "../http/session-cookie.ts";
 import type { OpenIdProvider, SignedIn } from "../identity/openid-provider.ts";
 import { flowLifetimeSeconds, readFlow, readReturnTo, startFlow, writeFlow } from "../identity/sign-in-flow.ts";
@@ -166,13 +166,5 @@ function withCookie(error: AppError, cookie: string): AppError {
 }
 
 function redirect(location: string, cookies: string[]): RouteResponse {
-  return {
-    kind: "empty",
-    status: 303,
-    headers: { location, "set-cookie": cookies, "cache-control": "no-store", "referrer-policy": "no-referrer" },
-  };
-}
-
-function json(value: unknown): RouteResponse {
-  return { kind: "json", value, headers: { "cache-control": "no-store" } };
+  return { kind: "empty", status: 303, headers: { location, "set-cookie": cookies } };
 }

@@ -9,7 +9,7 @@ import {
   type SessionEntry,
 } from "../api/session-list.ts";
 import { AppError } from "../errors.ts";
-import { route, type Route, type RouteInput, type RouteResponse } from "../http/route.ts";
+import { json, route, type Route, type RouteInput } from "../http/route.ts";
 import type { SessionLimits } from "../session.ts";
 import type { Scope } from "../tenant.ts";
 import { namedOrganization } from "../tenancy/authority.ts";
@@ -103,8 +103,4 @@ async function reached(control: ControlDatabase, scope: Scope, named: string | u
 
 function withCurrent(entry: Omit<SessionEntry, "current">, session: RouteInput<unknown>["session"]): SessionEntry {
   return { ...entry, current: entry.id === session?.sessionId };
-}
-
-function json(value: unknown): RouteResponse {
-  return { kind: "json", value, headers: { "cache-control": "no-store" } };
 }

@@ -1,7 +1,7 @@
 /** The links with which operators let people choose a password. docs/adr/0246-local-accounts.md */
 import { createAccountLinkOperation, type AccountLink } from "../api/accounts.ts";
 import { AppError } from "../errors.ts";
-import { route, type Route } from "../http/route.ts";
+import { json, route, type Route } from "../http/route.ts";
 import { createAccountLink } from "./account-links.ts";
 import type { ControlDatabase } from "./control-database.ts";
 import { requirePerson } from "./people.ts";
@@ -29,7 +29,7 @@ export function accountLinkRoutes(control: ControlDatabase, address: ServerAddre
         token: link.token,
         expires_at: link.expiresAt,
       };
-      return { kind: "json", value, status: 201, headers: { "cache-control": "no-store" } };
+      return json(value, 201);
     }),
   ];
 }

@@ -7,7 +7,7 @@ import {
   updateBudgetOperation,
   type Budget,
 } from "../api/budgets.ts";
-import { route, type Route, type RouteResponse } from "../http/route.ts";
+import { json, route, type Route } from "../http/route.ts";
 import type { BudgetUse } from "../limits/budgets/budgets.ts";
 import { Budget as CountedBudget, type BudgetDefinition } from "../limits/budgets/budget.ts";
 import { CooperativeYield, longStep } from "../scheduling/cooperative-yield.ts";
@@ -98,8 +98,4 @@ function toObject(stored: StoredBudget, { endMs, startMs, sum, values }: BudgetU
     ...use(sum, !isForEach),
     ...(withValues && isForEach ? { values: values.map((each) => ({ value: each.value, ...use(each, true) })) } : {}),
   };
-}
-
-function json(value: unknown, status = 200): RouteResponse {
-  return { kind: "json", value, status };
 }

@@ -8,7 +8,7 @@ import {
   updateMembershipOperation,
 } from "../api/people-operations.ts";
 import { AppError } from "../errors.ts";
-import { route, type Route, type RouteResponse } from "../http/route.ts";
+import { json, route, type Route } from "../http/route.ts";
 import type { Scope } from "../tenant.ts";
 import { boundProjectId, namedOrganization, requestedProject, requireReach } from "./authority.ts";
 import type { ControlDatabase, Reader, Writer } from "./control-database.ts";
@@ -109,8 +109,4 @@ function requireOwnSource({ id, source }: MembershipRow): void {
     "conflict",
     `${id} is kept by ${JSON.stringify(source)}. Change it there, or add another membership.`,
   );
-}
-
-function json(value: unknown, status = 200): RouteResponse {
-  return { kind: "json", value, status };
 }

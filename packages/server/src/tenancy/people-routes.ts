@@ -5,7 +5,7 @@ import {
   listPeopleOperation,
   updatePersonOperation,
 } from "../api/people-operations.ts";
-import { route, type Route, type RouteResponse } from "../http/route.ts";
+import { json, route, type Route } from "../http/route.ts";
 import { addPerson, changePerson, requireVisible, visibleMemberships } from "./administer-people.ts";
 import type { ControlDatabase } from "./control-database.ts";
 import { booleanParameter, pageRequest } from "./list-query.ts";
@@ -35,8 +35,4 @@ export function peopleRoutes(control: ControlDatabase): Route[] {
 
 function idIn(path: Readonly<Record<string, string>>): string {
   return path["person_id"] ?? "";
-}
-
-function json(value: unknown, status = 200): RouteResponse {
-  return { kind: "json", value, status };
 }

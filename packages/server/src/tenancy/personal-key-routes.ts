@@ -5,7 +5,7 @@ import {
   revokePersonalKeyOperation,
 } from "../api/personal-keys.ts";
 import { AppError } from "../errors.ts";
-import { route, type Route, type RouteResponse } from "../http/route.ts";
+import { json, route, type Route } from "../http/route.ts";
 import { permissionsOfKey } from "../permissions.ts";
 import type { PersonIdentity, Scope } from "../tenant.ts";
 import { requestedProject } from "./authority.ts";
@@ -57,8 +57,4 @@ export function personalKeyRoutes(control: ControlDatabase): Route[] {
 function requirePerson(scope: Scope): PersonIdentity {
   if (scope.key.person !== undefined) return scope.key.person;
   throw new AppError("permission_denied", "Only a person who is signed in has keys of their own.");
-}
-
-function json(value: unknown, status = 200): RouteResponse {
-  return { kind: "json", value, status };
 }

@@ -6,7 +6,7 @@ import {
   listRolesOperation,
   updateRoleOperation,
 } from "../api/people-operations.ts";
-import { route, type Route, type RouteResponse } from "../http/route.ts";
+import { json, route, type Route } from "../http/route.ts";
 import { withIncluded } from "../permissions.ts";
 import type { Scope } from "../tenant.ts";
 import { listedOrganization, namedOrganization, requireReach, requireWholeOrganization } from "./authority.ts";
@@ -78,8 +78,4 @@ export function roleRoutes(control: ControlDatabase): Route[] {
       ),
     ),
   ];
-}
-
-function json(value: unknown, status = 200): RouteResponse {
-  return { kind: "json", value, status };
 }

@@ -23,7 +23,7 @@ import type { Project } from "../api/admin.ts";
 import type { Key } from "../api/keys.ts";
 import { validateKey } from "../api/authentication.ts";
 import { AppError } from "../errors.ts";
-import { route, type Route, type RouteResponse } from "../http/route.ts";
+import { json, route, type Route, type RouteResponse } from "../http/route.ts";
 import type { LimitUsage, UsageSubject } from "../limits/limit-usage.ts";
 import type { Scope } from "../tenant.ts";
 import {
@@ -227,10 +227,6 @@ async function reachableKey(control: ControlDatabase, scope: Scope, path: Path):
   const bound = await boundProjectId(control, scope);
   if (bound !== undefined && bound !== key.project_id) throw new AppError("not_found", notFound);
   return key;
-}
-
-function json(value: unknown, status = 200): RouteResponse {
-  return { kind: "json", value, status };
 }
 
 const identityRoute = route(validateKey, ({ scope: { key } }) =>

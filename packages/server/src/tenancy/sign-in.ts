@@ -12,7 +12,7 @@ import {
 import { AppError } from "../errors.ts";
 import { refuseOtherOrigins, type Sessions } from "../http/authenticate-session.ts";
 import type { FailedKeys } from "../http/failed-keys.ts";
-import { route, type ResponseHeaders, type Route, type RouteResponse } from "../http/route.ts";
+import { json, route, type Route } from "../http/route.ts";
 import { createSessionCookie, createSignInCookie, type SecretCookie } from "../http/session-cookie.ts";
 import type { Logger } from "../logger.ts";
 import type { CheckedSession, KeySession, PersonSession, SessionLimits } from "../session.ts";
@@ -226,8 +226,4 @@ function requireSession(session: CheckedSession | undefined): CheckedSession {
 function requireKeySession(session: KeySession | undefined): KeySession {
   if (session !== undefined) return session;
   throw new AppError("invalid_session", "Your session has ended. Sign in again.");
-}
-
-function json(value: unknown, status = 200, headers: ResponseHeaders = {}): RouteResponse {
-  return { kind: "json", value, status, headers: { "cache-control": "no-store", ...headers } };
 }

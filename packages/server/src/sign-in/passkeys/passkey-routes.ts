@@ -8,7 +8,7 @@ import {
   updatePasskeyOperation,
   type PasskeyCreation,
 } from "../../api/passkeys.ts";
-import { route, type Route, type RouteResponse } from "../../http/route.ts";
+import { json, route, type Route, type RouteResponse } from "../../http/route.ts";
 import type { ControlDatabase } from "../../tenancy/control-database.ts";
 import type { PersonRow } from "../../tenancy/people.ts";
 import type { ServerAddress } from "../../tenancy/sign-in-link.ts";
@@ -115,8 +115,4 @@ function creationOf(
       attestation: "none",
     },
   };
-}
-
-function json(value: unknown, status = 200): RouteResponse {
-  return { kind: "json", value, status, headers: { "cache-control": "no-store" } };
 }

@@ -7,7 +7,7 @@ import {
 } from "../../api/passkeys.ts";
 import { refuseOtherOrigins } from "../../http/authenticate-session.ts";
 import { clientNetwork } from "../../http/client-address.ts";
-import { route, type Route, type RouteInput } from "../../http/route.ts";
+import { json, route, type Route, type RouteInput } from "../../http/route.ts";
 import type { ControlDatabase } from "../../tenancy/control-database.ts";
 import type { ServerAddress } from "../../tenancy/sign-in-link.ts";
 import type { AccountDelays } from "../account-delays.ts";
@@ -79,7 +79,7 @@ export function passkeySignInRoutes(parts: PasskeySignInParts): Route[] {
         object: "passkey_request",
         public_key: { challenge, rpId: rp.id, timeout: challengeSeconds * 1000, userVerification: "required" },
       };
-      return { kind: "json", value, status: 201, headers: { "cache-control": "no-store" } };
+      return json(value, 201);
     }),
     route(createPasskeySessionOperation, (input) =>
       beginSession(parts, input, () => finished.run(input.clientAddress, () => open(input))),
